@@ -30,7 +30,7 @@ export function AppRuns({ app, runs: { runs, live, more }, onReuse }: AppRunsPro
   const [marked, setMarked] = useState<readonly string[]>([]);
   const [isComparing, setComparing] = useState(false);
   const pictures = runs.flatMap((run) => run.results.flatMap((result) => toShown(run, result)));
-  const chosen = marked.flatMap((id) => pictures.find(({ item }) => item.id === id) ?? []);
+  const chosenPictures = marked.flatMap((id) => pictures.find(({ item }) => item.id === id) ?? []);
   const viewing = useViewing({
     indexOf: (id) => pictures.findIndex(({ item }) => item.id === id),
     idAt: (index) => pictures[index]?.item.id,
@@ -49,10 +49,10 @@ export function AppRuns({ app, runs: { runs, live, more }, onReuse }: AppRunsPro
       className="flex min-w-0 scroll-mt-[116px] flex-col gap-3.5 max-lg:min-h-[calc(100dvh-165px)]"
     >
       {live.failure ? <FailureMessage failure={live.failure} onRetry={() => void live.refresh()} /> : null}
-      {chosen.length > 0 ? (
+      {chosenPictures.length > 0 ? (
         <div className="sticky top-[60px] z-10 flex flex-wrap items-center gap-2 rounded-lg border border-line bg-surface px-3 py-2 shadow-sm">
-          <span className="min-w-0 flex-1">{t("marked", { count: chosen.length })}</span>
-          <Button disabled={chosen.length < 2} onClick={() => setComparing(true)}>
+          <span className="min-w-0 flex-1">{t("marked", { count: chosenPictures.length })}</span>
+          <Button disabled={chosenPictures.length < 2} onClick={() => setComparing(true)}>
             <Columns2 aria-hidden="true" className="size-4" />
             {t("compare")}
           </Button>
@@ -91,15 +91,15 @@ export function AppRuns({ app, runs: { runs, live, more }, onReuse }: AppRunsPro
           onCompare={compare}
         />
       )}
-      {isComparing && chosen.length > 1 ? (
-        <Compare items={chosen.map(({ item }) => item)} onClose={() => setComparing(false)}>
+      {isComparing && chosenPictures.length > 1 ? (
+        <Compare items={chosenPictures.map(({ item }) => item)} onClose={() => setComparing(false)}>
           <Differences
             app={app.id}
             inputs={differing(
               inputs,
-              chosen.map(({ run }) => run.inputs),
+              chosenPictures.map(({ run }) => run.inputs),
             )}
-            chosen={chosen}
+            chosen={chosenPictures}
           />
         </Compare>
       ) : null}

@@ -83,8 +83,8 @@ export function AppScreen({ id, app }: AppScreenProps) {
 /** The files of this app, as Run's form needs them. */
 export function usePictures(app: string | undefined, canSend: boolean, connectionId?: string): PictureContext {
   const [ownNames, setOwnNames] = useState<Readonly<Record<string, string>>>({});
-  const here = useConnection();
-  const connection = useConnections().find(({ id }) => id === connectionId) ?? here;
+  const currentConnection = useConnection();
+  const connection = useConnections().find(({ id }) => id === connectionId) ?? currentConnection;
   const id = connection?.id;
   const role = useRole();
   const seesAssets = hasFeature(connection, "assets") && (role === undefined || hasRole(role, "viewer"));
@@ -118,10 +118,10 @@ function OpenApp({ app, onRun }: { app: AppView; onRun: () => Promise<void> }) {
   const { id, inputs, text, canRun, lastInputs } = app;
   const whyNot = useWhyNot();
   // Kept across a reload, in this tab.
-  const [stored] = useState(() =>
+  const [storedValues] = useState(() =>
     persisted(`lightdesk.app.${id}`, readTyped, ofTab, { maxCharacters: MAX_STORED_CHARACTERS, parse: parseJson }),
   );
-  const typed = useSyncExternalStore(stored.subscribe, stored.get, nothingTyped);
+  const typed = useSyncExternalStore(storedValues.subscribe, storedValues.get, nothingTyped);
   // What was typed stays if the app gets a new version meanwhile.
   const values = { ...defaultValues(inputs), ...typed };
   const [problems, setProblems] = useState<readonly FieldProblem[]>([]);
@@ -156,10 +156,10 @@ function OpenApp({ app, onRun }: { app: AppView; onRun: () => Promise<void> }) {
     await onRun();
   }
   async function fill(next: FieldValues) {
-    stored.set(next);
+    storedValues.set(next);
     setProblems([]);
-    const gone = await filesGone(id, inputs, next);
-    const stillFilledIn = gone.filter(({ input }) => own(stored.get(), input) === own(next, input));
+    const missingFiles = await filesGone(id, inputs, next);
+    const stillFilledIn = missingFiles.filter(({ input }) => own(storedValues.get(), input) === own(next, input));
     setProblems((now) => [...now.filter(({ input }) => !stillFilledIn.some((appProblem) => appProblem.input === input)), ...stillFilledIn]);
   }
   useRunKey(() => void run());
@@ -190,7 +190,7 @@ function OpenApp({ app, onRun }: { app: AppView; onRun: () => Promise<void> }) {
             problems={problems}
             picture={picture}
             onChange={(name, value) => {
-              stored.set({ ...stored.get(), [name]: value });
+              storedValues.set({ ...storedValues.get(), [name]: value });
               setProblems((now) => now.filter(({ input }) => input !== name));
             }}
             onRunning={(name, isRunning) => setUploading((now) => [...now.filter((value) => value !== name), ...(isRunning ? [name] : [])])}
@@ -209,7 +209,7 @@ function OpenApp({ app, onRun }: { app: AppView; onRun: () => Promise<void> }) {
                 </Button>
                 {draws ? (
                   <Select aria-label={t("form.times")} value={count} onChange={({ target }) => setCount(Number(target.value))}>
-                    <Options of={times.map((many) => [many, t("form.count", { many })])} />
+                    <Options of={times.map((count) => [count, t("form.count", { many: count })])} />
                   </Select>
                 ) : null}
               </>

@@ -43,9 +43,9 @@ export function AppsScreen({ search, canCreate, apps }: AppsScreenProps) {
   const first = use(apps);
   const path = appsApiPath(search, useConnection()?.id);
   const live = useLive(path, { ...initialOf(first), read: asIs });
-  const more = useMore(path, live.value?.next, appsIn);
+  const pagedApps = useMore(path, live.value?.next, appsIn);
   const go = (change: Partial<AppsSearch>) => router.push(appsHref({ ...search, ...change }, connectionParam), { scroll: false });
-  const appCards = [...(live.value?.apps ?? []), ...more.items];
+  const appCards = [...(live.value?.apps ?? []), ...pagedApps.items];
   const isSearched = appsHref(search) !== appsHref(everyApp);
   return (
     <>
@@ -102,7 +102,7 @@ export function AppsScreen({ search, canCreate, apps }: AppsScreenProps) {
           ))}
         </ul>
       ) : null}
-      {more.button}
+      {pagedApps.button}
       {live.value && appCards.length === 0 && !live.failure ? (
         isSearched ? (
           <EmptyState title={t("noneFound")} action={<ButtonLink href={appsHref(everyApp, connectionParam)}>{t("clear")}</ButtonLink>} />

@@ -23,8 +23,8 @@ export function useProblemText(): (problem: FieldProblem) => string {
     if (code === "missing") return t(`missing.${control}`, { label });
     if (code === "wrong_type") return t(`wrong_type.${control}`, { label });
     const isCounted = code === "too_many_pixels" && limit !== undefined;
-    const shown = isCounted ? new Intl.NumberFormat(locale).format(limit) : String(limit ?? "");
-    return t(code, { label, limit: code === "file_too_large" ? formatBytes(Number(limit), locale) : shown });
+    const limitText = isCounted ? new Intl.NumberFormat(locale).format(limit) : String(limit ?? "");
+    return t(code, { label, limit: code === "file_too_large" ? formatBytes(Number(limit), locale) : limitText });
   };
 }
 

@@ -24,13 +24,13 @@ const runsIn = ({ runs }: RunsAnswer) => runs;
 export function useAppRuns(app: string) {
   const path = appApi(app, "runs");
   const live = useLive(path, { read: asIs });
-  const more = useMore(path, live.value?.next, runsIn);
+  const pagedRuns = useMore(path, live.value?.next, runsIn);
   const pendingAttempts = useRef<Attempt[]>([]);
   const [isSending, setSending] = useState(false);
   const [failure, setFailure] = useState<ApiFailure>();
   const first = live.value?.runs ?? [];
   const firstIds = new Set(first.map(({ id }) => id));
-  const runs = [...first, ...more.items.filter(({ id }) => !firstIds.has(id))];
+  const runs = [...first, ...pagedRuns.items.filter(({ id }) => !firstIds.has(id))];
 
   async function sendLeft(): Promise<ApiFailure | undefined> {
     setSending(true);
@@ -55,7 +55,7 @@ export function useAppRuns(app: string) {
   return {
     live,
     runs,
-    more: more.button,
+    more: pagedRuns.button,
     isSending,
     failure,
     send: (inputs: Record<string, unknown>, times: number) => {

@@ -47,10 +47,10 @@ type Where = { query: AssetsQuery; connectionId: string | undefined };
 
 export async function readAssets(
   { query, connectionId }: Where,
-  place: { offset: number; limit: number },
+  range: { offset: number; limit: number },
   signal?: AbortSignal,
 ): Promise<Result<AssetPage, ApiFailure>> {
-  const result = await callApi<AssetsAnswer>(assetsApiPath({ ...query, ...place }, connectionId), { signal });
+  const result = await callApi<AssetsAnswer>(assetsApiPath({ ...query, ...range }, connectionId), { signal });
   return result.ok ? ok(toAssetPage(result.value)) : result;
 }
 

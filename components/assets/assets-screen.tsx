@@ -94,14 +94,14 @@ export function AssetsScreen({ query, connection, view, canChange, assets: readi
     (handle: GalleryHandle | undefined) => {
       gallery.current = handle;
       if (!handle) return;
-      const acts = due.current.filter((item) => item.galleryKey === galleryKey);
+      const dueActions = due.current.filter((item) => item.galleryKey === galleryKey);
       due.current = [];
-      for (const { act } of acts) queueMicrotask(() => act(gallery.current ?? handle)); // an effect must not draw at once
+      for (const { act } of dueActions) queueMicrotask(() => act(gallery.current ?? handle)); // an effect must not draw at once
     },
     [galleryKey],
   );
-  const withGallery = (act: (handle: GalleryHandle) => void) =>
-    gallery.current ? act(gallery.current) : void due.current.push({ galleryKey, act });
+  const withGallery = (action: (handle: GalleryHandle) => void) =>
+    gallery.current ? action(gallery.current) : void due.current.push({ galleryKey, act: action });
   const onRest = useCallback(
     (index: number) => {
       setRest({ galleryKey, index });
@@ -126,11 +126,11 @@ export function AssetsScreen({ query, connection, view, canChange, assets: readi
   const seeInFull = (index: number) => viewing.open(pageStart + index);
   const compared = useShown("compare");
   const compare = useCallback((ids: readonly string[]) => compared.open(ids.join(",")), [compared]);
-  function done(assetAct: AssetAct, entries: readonly Entry[]) {
+  function handleDone(assetAct: AssetAct, entries: readonly Entry[]) {
     // Deleted assets leave the list; tags are updated in place, so that nothing moves.
     if (assetAct.kind === "delete") return source.refresh();
-    const shown = new Set(source.rows().map(({ id }) => id));
-    for (const { id, total } of entries) if (total && shown.has(id)) source.patch(id, (asset) => ({ ...asset, tags: [...total] }));
+    const shownIds = new Set(source.rows().map(({ id }) => id));
+    for (const { id, total } of entries) if (total && shownIds.has(id)) source.patch(id, (asset) => ({ ...asset, tags: [...total] }));
   }
   const shared = {
     source,
@@ -207,7 +207,7 @@ export function AssetsScreen({ query, connection, view, canChange, assets: readi
             connectionId={connectionId}
             connection={connection}
             canChange={canChange}
-            onDone={done}
+            onDone={handleDone}
             onCompare={compare}
           />
         </div>

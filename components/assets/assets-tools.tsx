@@ -178,7 +178,7 @@ export function AssetsFilters({ place, connectionId, seenTags }: AssetsFiltersPr
   const { hrefOf, go } = place;
   const conditions = readFilter(query.metadata_filter).length;
   const close = () => setOpen(undefined);
-  const more = useRef<HTMLButtonElement>(null);
+  const moreButton = useRef<HTMLButtonElement>(null);
   return (
     <>
       <SearchField
@@ -203,7 +203,7 @@ export function AssetsFilters({ place, connectionId, seenTags }: AssetsFiltersPr
                 event.preventDefault();
                 go(withNextTagState(query, tag));
                 // This click removes the tag's chip (unless it is the interface's own tag), and the focus would be lost with it.
-                if (state === "exclude" && !isOwn(tag)) more.current?.focus();
+                if (state === "exclude" && !isOwn(tag)) moreButton.current?.focus();
               }}
               aria-label={t(`filter.tag.${state}`, { tag })}
               className={chipStyle(
@@ -220,7 +220,7 @@ export function AssetsFilters({ place, connectionId, seenTags }: AssetsFiltersPr
         })}
       </div>
       <button
-        ref={more}
+        ref={moreButton}
         type="button"
         aria-haspopup="dialog"
         aria-label={t("filter.addTagLabel")}
@@ -256,5 +256,5 @@ export function AssetsFilters({ place, connectionId, seenTags }: AssetsFiltersPr
 }
 
 function isOwn(tag: string): boolean {
-  return ownTags.some((own) => own === tag);
+  return ownTags.some((ownTag) => ownTag === tag);
 }

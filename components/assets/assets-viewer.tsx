@@ -36,8 +36,8 @@ export function AssetsViewer({ source, viewing, onCompare, isCovered, ...where }
   const isAlone = at === undefined;
   const alone = useAsset({ id: id ?? "", connectionId: isAlone && id !== undefined ? where.connectionId : undefined });
   const assetAt = (index: number) => (isAlone ? alone.asset : source.at(index));
-  const shown = assetAt(at ?? 0);
-  const canDownload = useHandsOutFiles(where.connectionId, shown && assetFileUrl(shown, where.connectionId));
+  const shownAsset = assetAt(at ?? 0);
+  const canDownload = useHandsOutFiles(where.connectionId, shownAsset && assetFileUrl(shownAsset, where.connectionId));
   useEffect(() => {
     if (at !== undefined) want(Math.max(0, at - AHEAD), Math.min(count, at + AHEAD), "full view");
   }, [want, at, count]);
@@ -99,12 +99,12 @@ export function AssetsCompare({ named, find, connectionId, connection, onClose }
   );
   const assets = data?.flatMap((result) => (result.ok ? [result.value] : []));
   const [failure] = data?.flatMap((result) => (result.ok ? [] : [result.failure])) ?? [];
-  const lost = failure && assets ? ids.length - assets.length : 0;
+  const lostCount = failure && assets ? ids.length - assets.length : 0;
   const isPossible = assets === undefined || assets.length > 1;
   useEffect(() => {
-    if (failure) showToast({ tone: "bad", text: `${t("lost", { count: lost })} ${failureText(errors, failure)}` });
+    if (failure) showToast({ tone: "bad", text: `${t("lost", { count: lostCount })} ${failureText(errors, failure)}` });
     if (!isPossible) onClose();
-  }, [failure, lost, isPossible, t, errors, onClose]);
+  }, [failure, lostCount, isPossible, t, errors, onClose]);
   const hasFailed = failure !== undefined;
   useEffect(() => {
     // Drops a failed answer, so that opening it again asks again.

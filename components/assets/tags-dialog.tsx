@@ -29,16 +29,16 @@ export function TagsDialog({ title, label, connectionId, seen, isClosed = false,
   const [typed, setTyped] = useState("");
   const id = useId();
   const search = typed.trim();
-  const { tags: listed } = useTags(isClosed ? undefined : connectionId, search.includes(",") ? "" : search);
-  const otherTags = [...new Set([...seen, ...listed.map(({ name }) => name)])].filter((tag) => !tags.includes(tag));
+  const { tags: listedTags } = useTags(isClosed ? undefined : connectionId, search.includes(",") ? "" : search);
+  const otherTags = [...new Set([...seen, ...listedTags.map(({ name }) => name)])].filter((tag) => !tags.includes(tag));
   const offered = otherTags.filter((tag) => tag.toLowerCase().includes(search.toLowerCase())).slice(0, OFFERED);
   // An existing tag, set elsewhere, may contain a comma.
   const typedTags = otherTags.includes(search) ? [search] : readTags(search);
   const only = onlyTag(search, offered);
   // With a comma after it, the typed text is a complete tag, even if it is a part of another.
   const typedOut = search.includes(",");
-  const take = (taken: readonly string[]) => {
-    setTags([...tags.filter((other) => !taken.includes(other)), ...taken]);
+  const take = (newTags: readonly string[]) => {
+    setTags([...tags.filter((other) => !newTags.includes(other)), ...newTags]);
     setTyped("");
   };
   const all = [...new Set([...tags, ...typedTags])];

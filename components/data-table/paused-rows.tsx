@@ -40,19 +40,19 @@ type Named = { id: string };
  * and rows from the next page fill the gap. `isGrown`: the list is longer than when the rows were first shown.
  */
 export function pauseRows<Row extends Named>(
-  shown: readonly Row[],
+  rows: readonly Row[],
   latest: readonly Row[],
   isGrown = true,
 ): { rows: Row[]; newCount: number } {
   const latestById = new Map(latest.map((row) => [row.id, row]));
-  const shownIds = new Set(shown.map(({ id }) => id));
+  const shownIds = new Set(rows.map(({ id }) => id));
   const lastShownIndex = latest.findLastIndex(({ id }) => shownIds.has(id));
   if (lastShownIndex < 0 && !isGrown) return { rows: [...latest], newCount: 0 };
   const followers = lastShownIndex < 0 ? [] : latest.slice(lastShownIndex + 1);
-  const newCount = latest.length - followers.length - shown.filter(({ id }) => latestById.has(id)).length;
-  const firstPushedOff = shown.findLastIndex(({ id }) => latestById.has(id)) + 1;
-  const canPush = followers.length === 0 && newCount > 0 && latest.length >= shown.length;
-  const retainedRows = shown.flatMap((row, at) => latestById.get(row.id) ?? (canPush && at >= firstPushedOff ? row : []));
+  const newCount = latest.length - followers.length - rows.filter(({ id }) => latestById.has(id)).length;
+  const firstPushedOff = rows.findLastIndex(({ id }) => latestById.has(id)) + 1;
+  const canPush = followers.length === 0 && newCount > 0 && latest.length >= rows.length;
+  const retainedRows = rows.flatMap((row, at) => latestById.get(row.id) ?? (canPush && at >= firstPushedOff ? row : []));
   return { rows: [...retainedRows, ...followers], newCount };
 }
 

@@ -20,18 +20,18 @@ export function useRowWindow<Row>(table: RefObject<HTMLTableElement | null>, gro
     const look = () => {
       frame = 0;
       const view = viewOf(table.current, grouped);
-      if (view && work(rowWindow, view, mustStay)) ask();
+      if (view && work(rowWindow, view, mustStay)) scheduleUpdate();
     };
-    const ask = () => {
+    const scheduleUpdate = () => {
       frame ||= requestAnimationFrame(look);
     };
-    ask();
-    window.addEventListener("scroll", ask, { passive: true });
-    window.addEventListener("resize", ask, { passive: true });
+    scheduleUpdate();
+    window.addEventListener("scroll", scheduleUpdate, { passive: true });
+    window.addEventListener("resize", scheduleUpdate, { passive: true });
     return () => {
       cancelAnimationFrame(frame);
-      window.removeEventListener("scroll", ask);
-      window.removeEventListener("resize", ask);
+      window.removeEventListener("scroll", scheduleUpdate);
+      window.removeEventListener("resize", scheduleUpdate);
     };
   }, [table, grouped, rowWindow]);
   return rowWindow;
@@ -40,11 +40,11 @@ export function useRowWindow<Row>(table: RefObject<HTMLTableElement | null>, gro
 /** A frame's share of the work; returns whether there may be more. Groups are dropped only when no row has to be made. */
 function work(rowWindow: RowWindow, view: View, mustStay: (key: number) => boolean): boolean {
   const untilMs = performance.now() + (rowWindow.isCut(view) ? URGENT_SHARE_MS : SHARE_MS);
-  let made = 0;
+  let madeCount = 0;
   // One at a time: on a slow machine two take longer than a frame.
   const make = () => flushSync(() => rowWindow.makeOne(view));
-  while ((made === 0 || performance.now() < untilMs) && make()) made += 1;
-  return made > 0 || rowWindow.dropOne(view, mustStay);
+  while ((madeCount === 0 || performance.now() < untilMs) && make()) madeCount += 1;
+  return madeCount > 0 || rowWindow.dropOne(view, mustStay);
 }
 
 function viewOf<Row>(table: HTMLTableElement | null, { rows, base, groups }: Grouped<Row>): View | undefined {
@@ -79,7 +79,7 @@ export type RowWindow = ReturnType<typeof createRowWindow>;
 
 const none: Span = { from: 0, to: 0 };
 const all: Span = { from: 0, to: GROUP };
-const keyOf = (place: number) => Math.floor(place / GROUP);
+const keyOf = (index: number) => Math.floor(index / GROUP);
 const has = ({ from, to }: Span, offset: number) => offset >= from && offset < to;
 
 /** `firstWhole`: how many groups are complete at first, from position 0 on. */
@@ -108,10 +108,10 @@ export function createRowWindow(firstWhole: number) {
     makeOne(view: View): boolean {
       for (let key = keyOf(view.first); key < least; key += 1) if (spanOf(key) === all) spans.set(key, all);
       least = keyOf(view.first);
-      const place = missed(view, spanOf);
-      if (place === undefined) return false;
-      const key = keyOf(place);
-      become(key, grown(spanOf(key), key * GROUP, place, view));
+      const missedIndex = missed(view, spanOf);
+      if (missedIndex === undefined) return false;
+      const key = keyOf(missedIndex);
+      become(key, grown(spanOf(key), key * GROUP, missedIndex, view));
       return true;
     },
     /** Drops a group far from view; false if there is none. `mustStay`: the group contains the focus and must stay. */
@@ -124,8 +124,8 @@ export function createRowWindow(firstWhole: number) {
 }
 
 /** Grows by one row towards `place`; beyond the ends of the list the group counts as complete. */
-function grown({ from, to }: Span, start: number, place: number, { first, last }: View): Span {
-  const offset = place - start;
+function grown({ from, to }: Span, start: number, index: number, { first, last }: View): Span {
+  const offset = index - start;
   const next = from === to ? { from: offset, to: offset + 1 } : offset < from ? { from: from - 1, to } : { from, to: to + 1 };
   const isWhole = next.from <= Math.max(0, first - start) && next.to >= Math.min(GROUP, last - start + 1);
   return isWhole ? all : next;
@@ -135,18 +135,18 @@ function grown({ from, to }: Span, start: number, place: number, { first, last }
 function missed({ from, to, first, last }: View, spanOf: (key: number) => Span): number | undefined {
   const ahead = to - from + 1;
   const end = Math.min(last, (keyOf(to + ahead) + 1) * GROUP - 1);
-  for (let place = from; place <= end;) {
-    const start = keyOf(place) * GROUP;
-    const span = spanOf(keyOf(place));
-    if (!has(span, place - start)) return place;
-    place = start + span.to;
+  for (let index = from; index <= end;) {
+    const start = keyOf(index) * GROUP;
+    const span = spanOf(keyOf(index));
+    if (!has(span, index - start)) return index;
+    index = start + span.to;
   }
   const start = Math.max(first, keyOf(from - ahead) * GROUP);
-  for (let place = from - 1; place >= start;) {
-    const least = keyOf(place) * GROUP;
-    const span = spanOf(keyOf(place));
-    if (!has(span, place - least)) return place;
-    place = least + span.from - 1;
+  for (let index = from - 1; index >= start;) {
+    const least = keyOf(index) * GROUP;
+    const span = spanOf(keyOf(index));
+    if (!has(span, index - least)) return index;
+    index = least + span.from - 1;
   }
   return undefined;
 }
@@ -173,18 +173,18 @@ export function groupRows<Row>(rows: readonly Row[], idOf: (row: Row) => string,
     const key = Math.floor((base + from) / GROUP);
     const to = Math.min(rows.length, (key + 1) * GROUP - base);
     const last = groupsByKey.get(key);
-    const mine = rows.slice(from, to);
-    const isSame = last?.rows.length === mine.length && last.rows.every((row, at) => row === mine[at]);
-    groups.push(isSame && last.first === from ? last : { key, first: from, offset: base + from - key * GROUP, rows: mine });
+    const windowRows = rows.slice(from, to);
+    const isSame = last?.rows.length === windowRows.length && last.rows.every((row, at) => row === windowRows[at]);
+    groups.push(isSame && last.first === from ? last : { key, first: from, offset: base + from - key * GROUP, rows: windowRows });
     from = to;
   }
   return { rows, base, groups };
 }
 
 function baseOf<Row>(rows: readonly Row[], idOf: (row: Row) => string, before: Grouped<Row>): number {
-  const places = new Map(before.rows.map((row, at) => [idOf(row), at]));
+  const indexById = new Map(before.rows.map((row, at) => [idOf(row), at]));
   for (const [at, row] of rows.entries()) {
-    const was = places.get(idOf(row));
+    const was = indexById.get(idOf(row));
     if (was !== undefined) return before.base + was - at;
   }
   return 0;

@@ -115,16 +115,16 @@ async function hasWorker(): Promise<boolean> {
 function askTicket(origins: readonly string[], signal: AbortSignal): Promise<{ message: TicketMessage; origin: string } | undefined> {
   return new Promise((resolve) => {
     const stop = onHostMessage(origins, (message, origin) => {
-      if (message.type === "ticket") done({ message, origin });
-      else if (message.type === "no-ticket") done(undefined);
+      if (message.type === "ticket") finish({ message, origin });
+      else if (message.type === "no-ticket") finish(undefined);
     });
-    const timer = setTimeout(() => done(undefined), TICKET_MS);
-    const done = (match: { message: TicketMessage; origin: string } | undefined) => {
+    const timer = setTimeout(() => finish(undefined), TICKET_MS);
+    const finish = (received: { message: TicketMessage; origin: string } | undefined) => {
       clearTimeout(timer);
       stop();
-      resolve(match);
+      resolve(received);
     };
-    signal.addEventListener("abort", () => done(undefined));
+    signal.addEventListener("abort", () => finish(undefined));
     tellHost(origins, { type: "want-ticket" });
   });
 }

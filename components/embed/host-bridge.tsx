@@ -69,8 +69,8 @@ export function HostBridge({ session: { origin, leftMs } }: { session: EmbeddedS
   }, [leftMs, origin, origins]);
   async function look(change: EmbedAppearance) {
     if (change.theme) turnEmbedTheme(change.theme);
-    const saved = await callApi("/api/embed/session", { method: "PATCH", json: change });
-    if (saved.ok && change.language) router.refresh();
+    const result = await callApi("/api/embed/session", { method: "PATCH", json: change });
+    if (result.ok && change.language) router.refresh();
   }
   const receive = useEffectEvent((message: HostMessage) => {
     if (message.type === "navigate") router.push(message.to);
@@ -92,9 +92,9 @@ export function HostBridge({ session: { origin, leftMs } }: { session: EmbeddedS
   }, [origins, path]);
   const sayChanged = useEffectEvent(() => showToast({ tone: "wait", text: t("changed") }));
   useEffect(() => {
-    const changed = changedRights();
-    if (!changed.get()) return;
-    changed.forget();
+    const rights = changedRights();
+    if (!rights.get()) return;
+    rights.forget();
     sayChanged();
   }, []);
   useDownloads();

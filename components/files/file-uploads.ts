@@ -43,7 +43,7 @@ export type FileUploads = ReturnType<typeof createFileUploads>;
 export function createFileUploads(send: SendFile, onStored: () => void = () => undefined) {
   let lastBatch = 0;
   const forAll = new Map<number, Answer>();
-  const answered = (text: Answer): Partial<QueuedFile> => (text === "keep" ? { state: "skipped" } : { state: "waiting", overwrite: true });
+  const stateFor = (text: Answer): Partial<QueuedFile> => (text === "keep" ? { state: "skipped" } : { state: "waiting", overwrite: true });
 
   const { get, subscribe, find, keysOf, change, startPending, stop, add, remove } = createUploadQueue<QueuedFile>({
     nextItem: (items) => items.find(({ state }) => state === "waiting"),
@@ -58,12 +58,12 @@ export function createFileUploads(send: SendFile, onStored: () => void = () => u
         return { state: "stored" };
       }
       if (result.failure.status !== 409 || overwrite) return { state: "failed", failure: result.failure };
-      const chosen = forAll.get(batch);
-      return chosen ? answered(chosen) : { state: "conflict" };
+      const batchAnswer = forAll.get(batch);
+      return batchAnswer ? stateFor(batchAnswer) : { state: "conflict" };
     },
   });
-  function changeAll(keys: ReadonlySet<number>, what: Partial<QueuedFile>): void {
-    for (const key of keys) change(key, what);
+  function changeAll(keys: ReadonlySet<number>, patch: Partial<QueuedFile>): void {
+    for (const key of keys) change(key, patch);
     startPending();
   }
 
@@ -80,7 +80,7 @@ export function createFileUploads(send: SendFile, onStored: () => void = () => u
       if (isForAll) forAll.set(upload.batch, text);
       const isIncluded = (queuedFile: QueuedFile) =>
         queuedFile.state === "conflict" && (queuedFile.key === key || (isForAll && queuedFile.batch === upload.batch));
-      changeAll(keysOf(isIncluded), answered(text));
+      changeAll(keysOf(isIncluded), stateFor(text));
     },
     again: (key: number) => changeAll(new Set([key]), { state: "waiting" }),
     allAgain: () => changeAll(keysOf(isLeft), { state: "waiting", failure: undefined }),

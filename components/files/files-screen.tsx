@@ -63,7 +63,7 @@ export function FilesScreen({ query, opened, canChange, files }: FilesScreenProp
   const connection = useConnection()?.id;
   const { dir, all, name, sort, order, offset } = query;
   const read = useMemo(
-    () => (listed: UserdataFile[]) => toFilesView(listed, { dir, all, name, sort, order, offset }),
+    () => (files: UserdataFile[]) => toFilesView(files, { dir, all, name, sort, order, offset }),
     [dir, all, name, sort, order, offset],
   );
   const live = useLive(connection ? viewApiPath(query, connection) : undefined, { ...initialOf(first), read });
@@ -71,7 +71,7 @@ export function FilesScreen({ query, opened, canChange, files }: FilesScreenProp
   const newFolders = useNewFolders(connection);
   const rows = view ? withNewFolders(view.rows, query, newFolders.paths) : noRows;
   // An empty list that can no longer be read shows no numbers.
-  const counted = live.failure && rows.length === 0 ? undefined : view;
+  const currentView = live.failure && rows.length === 0 ? undefined : view;
   const hasFiles = view !== undefined && view.files > 0;
   const abilities = useCapabilities(hasFiles ? connection : undefined, fileAbilities, query.dir);
   const selection = useSelection(rows.filter(({ files }) => files > 0).map(rowId));
@@ -108,8 +108,8 @@ export function FilesScreen({ query, opened, canChange, files }: FilesScreenProp
       { direction: direction(sort), onSort: () => go({ sort, order: direction(sort) === "asc" ? "desc" : "asc" }) },
     ]),
   );
-  const chosen = rows.filter(({ path }) => selection.ids.includes(path) && !removal.isBusy(path));
-  const chosenFiles = chosen.reduce((sum, row) => sum + row.files, 0);
+  const selectedRows = rows.filter(({ path }) => selection.ids.includes(path) && !removal.isBusy(path));
+  const chosenFiles = selectedRows.reduce((sum, row) => sum + row.files, 0);
   return (
     <div
       {...drop.props}
@@ -123,7 +123,7 @@ export function FilesScreen({ query, opened, canChange, files }: FilesScreenProp
             hrefOf={(dir) => filesHref({ ...query, dir, name: "", offset: 0 }, { connection: connectionParam })}
           />
         }
-        count={counted?.files}
+        count={currentView?.files}
       >
         <Freshness atMs={live.atMs} isFailing={live.failure !== undefined} />
         {canChange ? (
@@ -132,15 +132,15 @@ export function FilesScreen({ query, opened, canChange, files }: FilesScreenProp
               newFolders.make(inNew(name));
               open(inNew(name));
             }}
-            onFiles={(name, picked) => {
-              addIn(inNew(name), picked);
+            onFiles={(name, dropped) => {
+              addIn(inNew(name), dropped);
               open(inNew(name));
             }}
           />
         ) : null}
         {canChange ? <PickFiles onFiles={add} /> : null}
       </PageHeader>
-      <FilesToolBar query={query} onChange={go} bytes={counted?.bytes} />
+      <FilesToolBar query={query} onChange={go} bytes={currentView?.bytes} />
       <UploadsList uploads={uploads} />
       {abilities.isRefused("userdata.delete") ? <p className="px-4 py-2 text-ink-2 md:px-5">{t("noRemove")}</p> : null}
       {live.failure ? <FailureMessage failure={live.failure} onRetry={() => void live.refresh()} className="m-4 md:mx-5" /> : null}
@@ -178,7 +178,7 @@ export function FilesScreen({ query, opened, canChange, files }: FilesScreenProp
                 <Button
                   size="small"
                   onClick={() => {
-                    void removal.remove(chosen.map(rowId));
+                    void removal.remove(selectedRows.map(rowId));
                     selection.store.clear();
                   }}
                 >

@@ -39,9 +39,9 @@ export function FilesToolBar({ query, bytes, onChange }: FilesToolBarProps) {
   );
 }
 
-export function PickFiles({ onFiles }: { onFiles: (picked: Dropped) => void }) {
+export function PickFiles({ onFiles }: { onFiles: (dropped: Dropped) => void }) {
   const t = useTranslations("files.upload");
-  const take = (picked: File[]) => onFiles(filesOfInput(picked));
+  const take = (files: File[]) => onFiles(filesOfInput(files));
   const files = useFilePicker({ isMultiple: true, testId: "user-files", onFiles: take });
   const folder = useFilePicker({ isFolder: true, testId: "user-folder", onFiles: take });
   return (
@@ -60,7 +60,7 @@ export function PickFiles({ onFiles }: { onFiles: (picked: Dropped) => void }) {
 
 /** Shows the last folders of a deep path, which identify it best. */
 const SHOWN = 2;
-const way = "rounded-sm font-normal text-ink-2 hover:text-ink";
+const crumbStyle = "rounded-sm font-normal text-ink-2 hover:text-ink";
 
 /** The path of the list: each folder on the way is a link; if there are many, a button shows the rest. */
 export function Trail({ title, crumbs, hrefOf }: { title: string; crumbs: readonly Crumb[]; hrefOf: (dir: string) => string }) {
@@ -77,13 +77,13 @@ export function Trail({ title, crumbs, hrefOf }: { title: string; crumbs: readon
   }
   return (
     <span className="flex min-w-0 flex-wrap items-center">
-      <Link href={hrefOf("/")} className={way}>
+      <Link href={hrefOf("/")} className={crumbStyle}>
         {title}
       </Link>
       {hidden > 0 ? (
         <>
           <Slash />
-          <button type="button" aria-label={t("wholeTrail", { count: hidden })} onClick={showWhole} className={`${way} px-1`}>
+          <button type="button" aria-label={t("wholeTrail", { count: hidden })} onClick={showWhole} className={`${crumbStyle} px-1`}>
             …
           </button>
         </>
@@ -91,7 +91,12 @@ export function Trail({ title, crumbs, hrefOf }: { title: string; crumbs: readon
       {crumbs.slice(hidden, -1).map(({ name, dir }, at) => (
         <Fragment key={dir}>
           <Slash />
-          <Link ref={at === 0 ? first : undefined} href={hrefOf(dir)} title={dir} className={`${way} max-w-48 truncate max-sm:max-w-28`}>
+          <Link
+            ref={at === 0 ? first : undefined}
+            href={hrefOf(dir)}
+            title={dir}
+            className={`${crumbStyle} max-w-48 truncate max-sm:max-w-28`}
+          >
             <FileName name={name} />
           </Link>
         </Fragment>
@@ -122,7 +127,7 @@ type FilesEmptyProps = {
   onOpen: (dir: string) => void;
   onClear: () => void;
   onAll?: () => void;
-  onFiles: (picked: Dropped) => void;
+  onFiles: (dropped: Dropped) => void;
 };
 
 /** An empty folder does not exist: it is created with its first file, and this says so. */

@@ -25,8 +25,8 @@ export type FilesView = {
   unreadable: number;
 };
 
-export function toFilesView(listed: readonly UserdataFile[], query: FilesQuery): FilesView {
-  const files = fromTop(listed, query.dir).map((file) => toRow(file, query.dir));
+export function toFilesView(listedFiles: readonly UserdataFile[], query: FilesQuery): FilesView {
+  const files = fromTop(listedFiles, query.dir).map((file) => toRow(file, query.dir));
   const nameSearch = folded(query.name.trim());
   const matches = ({ name }: FileRow) => folded(name).includes(nameSearch);
   const rows = (query.all ? files : withFolders(files, query.dir)).filter(matches);
@@ -36,23 +36,23 @@ export function toFilesView(listed: readonly UserdataFile[], query: FilesQuery):
     total: rows.length,
     files: files.length,
     bytes: files.reduce((sum, { bytes }) => sum + (bytes ?? 0), 0),
-    unreadable: skippedIn(listed),
+    unreadable: skippedIn(listedFiles),
     below: query.all || nameSearch === "" ? 0 : files.filter(matches).length,
   };
 }
 
 /** Includes folders that this tab created and that have no file yet, which no service lists. First page only. */
-export function withNewFolders(rows: readonly FileRow[], query: FilesQuery, made: readonly string[]): readonly FileRow[] {
-  if (query.all || query.offset > 0 || made.length === 0) return rows;
+export function withNewFolders(rows: readonly FileRow[], query: FilesQuery, newFolders: readonly string[]): readonly FileRow[] {
+  if (query.all || query.offset > 0 || newFolders.length === 0) return rows;
   const start = query.dir === TOP ? "" : query.dir;
   const listedPaths = new Set(rows.map(({ path }) => path));
-  const names = new Set(made.filter((path) => path.startsWith(start)).map((path) => path.slice(start.length).split("/")[0] ?? ""));
-  const added = [...names].flatMap((name): FileRow[] => {
+  const names = new Set(newFolders.filter((path) => path.startsWith(start)).map((path) => path.slice(start.length).split("/")[0] ?? ""));
+  const newRows = [...names].flatMap((name): FileRow[] => {
     const path = `${start}${name}/`;
     if (name === "" || listedPaths.has(path) || !folded(name).includes(folded(query.name.trim()))) return [];
     return [{ kind: "folder", path, name, bytes: undefined, modifiedMs: undefined, files: 0 }];
   });
-  return added.length === 0 ? rows : [...rows, ...added].sort(inOrder(query));
+  return newRows.length === 0 ? rows : [...rows, ...newRows].sort(inOrder(query));
 }
 
 function toRow({ path, size, modified }: UserdataFile, dir: string): FileRow {
@@ -62,12 +62,12 @@ function toRow({ path, size, modified }: UserdataFile, dir: string): FileRow {
 
 /** The folder's own files, and one row for each subfolder, derived from the files in it. */
 function withFolders(files: readonly FileRow[], dir: string): FileRow[] {
-  const own: FileRow[] = [];
+  const ownRows: FileRow[] = [];
   const folders = new Map<string, FileRow>();
   for (const file of files) {
     const slash = file.name.indexOf("/");
     if (slash < 0) {
-      own.push(file);
+      ownRows.push(file);
       continue;
     }
     const name = file.name.slice(0, slash);
@@ -80,7 +80,7 @@ function withFolders(files: readonly FileRow[], dir: string): FileRow[] {
       folders.set(name, { ...file, kind: "folder", name, path: `${dir === TOP ? "" : dir}${name}/` });
     }
   }
-  return [...folders.values(), ...own];
+  return [...folders.values(), ...ownRows];
 }
 
 /** Names that look the same compare equal, however a service encodes them. */

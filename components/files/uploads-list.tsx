@@ -37,13 +37,13 @@ export function UploadsList({ uploads }: { uploads: FileUploads }) {
   useCloseWarning(!isOver);
   if (all.length === 0) return null;
   const fileUploads = [...all].sort((fileUpload, other) => urgency(fileUpload) - urgency(other)).slice(0, SHOWN);
-  const done = all.filter(({ state }) => state === "stored" || state === "skipped").length;
+  const doneCount = all.filter(({ state }) => state === "stored" || state === "skipped").length;
   const left = all.filter(isLeft).length;
   return (
     <section aria-label={t("label")} className="border-b border-line bg-surface px-4 py-2.5 md:px-5">
       <div className="flex items-center gap-2">
         <p role="status" className="flex-1 text-ink-2">
-          {t("progress", { done, count: all.length })}
+          {t("progress", { done: doneCount, count: all.length })}
         </p>
         {isOver && left > 1 ? (
           <Button size="small" onClick={uploads.allAgain}>
@@ -116,7 +116,9 @@ function ReplaceDialog({ all, uploads }: { all: readonly FileUpload[]; uploads: 
     setKey(file?.key);
     setForAll(false);
   }
-  const others = all.filter((fileUpload) => fileUpload.batch === file?.batch && fileUpload.key !== file.key && isUnderWay(fileUpload));
+  const otherUploads = all.filter(
+    (fileUpload) => fileUpload.batch === file?.batch && fileUpload.key !== file.key && isUnderWay(fileUpload),
+  );
   function reply(text: Answer) {
     if (file) uploads.answer(file.key, text, isForAll);
   }
@@ -140,7 +142,7 @@ function ReplaceDialog({ all, uploads }: { all: readonly FileUpload[]; uploads: 
         onConfirm={() => reply("replace")}
       >
         <p>{t("text")}</p>
-        {others.length > 0 ? (
+        {otherUploads.length > 0 ? (
           <CheckField
             label={t("all", { count: conflicts.filter(({ batch }) => batch === file?.batch).length })}
             className="mt-3 text-ink"

@@ -6,8 +6,8 @@ type ActWords = { wordOf: (action: string) => string; attemptOf: (action: string
 /** An act of the log in words, as done or only as tried; an act unknown to this version is shown as written. */
 export function useActMessages(): ActWords {
   const audit = useMessages().settings?.audit;
-  const wordFrom = (acts: Readonly<Record<string, string>> = {}) => {
-    return (action: string) => own(acts, action) ?? action;
+  const wordFrom = (actionKeys: Readonly<Record<string, string>> = {}) => {
+    return (action: string) => own(actionKeys, action) ?? action;
   };
   return { wordOf: wordFrom(audit?.does), attemptOf: wordFrom(audit?.tried) };
 }

@@ -60,8 +60,8 @@ export function followJobs({ jobs = [], currentConnection, onSubmitted, onEnded,
   }
   function reportActivity(): void {
     const running = new Map([...lists.values()].flatMap(({ openJobs }) => [...openJobs.running]));
-    const own = [...open.keys()].filter((id) => running.has(id));
-    onActivity?.({ runningId: own[0], share: own.map((id) => running.get(id)).find((share) => share !== undefined) });
+    const runningIds = [...open.keys()].filter((id) => running.has(id));
+    onActivity?.({ runningId: runningIds[0], share: runningIds.map((id) => running.get(id)).find((share) => share !== undefined) });
   }
   /** Reads jobs that may have ended. In a list that is cut or unknown, unlisted jobs may wait: only up to the first that has not ended. */
   async function look(): Promise<void> {

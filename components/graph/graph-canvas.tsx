@@ -46,7 +46,7 @@ export function GraphCanvas({ graph, layout, marks, viewport, selected, found, o
   // Titles keep their size on screen while the graph gets smaller.
   const titlePx = view.scale < COMFORTABLE ? Math.round(TITLE_PX / view.scale) : undefined;
   const [pointed, setPointed] = useState<{ node: PlacedNode; x: number; y: number }>();
-  const seen = isReadable ? [...layout.nodes.values()].filter((node) => isInView(node, view, size)) : [];
+  const visibleNodes = isReadable ? [...layout.nodes.values()].filter((node) => isInView(node, view, size)) : [];
 
   function pressUnreadable(event: MouseEvent) {
     const node = isReadable ? undefined : nodeAt(layout.nodes.values(), view, placeOf(event));
@@ -94,16 +94,16 @@ export function GraphCanvas({ graph, layout, marks, viewport, selected, found, o
         className="absolute top-0 left-0 origin-top-left"
         style={{ transform: `translate(${view.x}px, ${view.y}px) scale(${view.scale})` }}
       >
-        {seen.map((place) => {
-          const node = own(graph, place.id);
-          return node || place.look ? (
+        {visibleNodes.map((placedNode) => {
+          const node = own(graph, placedNode.id);
+          return node || placedNode.look ? (
             <GraphNodeBox
-              key={place.id}
-              place={place}
+              key={placedNode.id}
+              place={placedNode}
               node={node}
-              mark={marks.get(place.id)}
-              isSelected={place.id === selected}
-              isFound={found.has(place.id)}
+              mark={marks.get(placedNode.id)}
+              isSelected={placedNode.id === selected}
+              isFound={found.has(placedNode.id)}
               titlePx={titlePx}
               onSelect={onSelect}
             />

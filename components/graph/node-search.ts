@@ -39,10 +39,10 @@ export function literalsOf({ inputs }: GraphNode): [name: string, text: string][
 export function searchNodes(graph: Graph, words: string): string[] {
   const search = words.trim().toLowerCase().replace(/^#/, "");
   if (search === "") return [];
-  const found = Object.entries(graph).flatMap(([id, node]) =>
+  const texts = Object.entries(graph).flatMap(([id, node]) =>
     [id, node.class_type, nodeName(node)].some((text) => text.toLowerCase().includes(search)) ? [id] : [],
   );
-  return Object.hasOwn(graph, search) ? [search, ...found.filter((id) => id !== search)] : found;
+  return Object.hasOwn(graph, search) ? [search, ...texts.filter((id) => id !== search)] : texts;
 }
 
 export type NodeInput = { name: string } & (

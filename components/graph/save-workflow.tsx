@@ -73,7 +73,7 @@ function SaveForm({ title, stored, onSaved, textOf, editor, connection, onClose 
   const notify = useEffectEvent(
     () =>
       void editor?.write().then(
-        (written) => setUnplaced(written.unplaced),
+        (writeResult) => setUnplaced(writeResult.unplaced),
         () => undefined,
       ),
   );
@@ -88,9 +88,9 @@ function SaveForm({ title, stored, onSaved, textOf, editor, connection, onClose 
     if (path === undefined || saving.isBusy) return;
     setSaving({ path, isBusy: true });
     // The code that writes it is loaded only now.
-    const written = isEditor ? await editor?.write().catch(() => "unreachable" as const) : { text: textOf() };
-    if (written === "unreachable") return setSaving({ path, failure: { code: "CONSOLE_UNREACHABLE", message: "", status: 0 } });
-    const text = written?.text;
+    const writeResult = isEditor ? await editor?.write().catch(() => "unreachable" as const) : { text: textOf() };
+    if (writeResult === "unreachable") return setSaving({ path, failure: { code: "CONSOLE_UNREACHABLE", message: "", status: 0 } });
+    const text = writeResult?.text;
     if (text === undefined) return setSaving({ path, isEmpty: true });
     const address = withQuery(`/api/userdata/${encodeURIComponent(path)}`, { overwrite: isTaken, full_info: true, connection });
     const result = await callApi<unknown>(address, { method: "POST", body: text, headers: { "content-type": "application/octet-stream" } });
@@ -198,8 +198,8 @@ export function storedText(graph: Graph, extraData: JsonObject | undefined): str
 
 /** From a job's `workflow`; undefined where it holds no graph. */
 export function storedTextOfJob(workflow: unknown): string | undefined {
-  const read = unwrapWorkflow(workflow);
-  return read && storedText(read.graph, read.extraData);
+  const unwrapped = unwrapWorkflow(workflow);
+  return unwrapped && storedText(unwrapped.graph, unwrapped.extraData);
 }
 
 /** The path for a name: always a JSON file below workflows/; undefined if it is no valid name. */

@@ -77,8 +77,8 @@ export function WorkflowGraph({ graph, marks, json, fileName, ask, beside, shape
   const [targetId, setTargetId] = useState<string>();
   const [words, setWords] = useState("");
   const [answered, setAnswered] = useState<number>();
-  const found = useMemo(() => searchNodes(graph, words), [graph, words]);
-  const foundSet = useMemo(() => new Set(found), [found]);
+  const matches = useMemo(() => searchNodes(graph, words), [graph, words]);
+  const foundSet = useMemo(() => new Set(matches), [matches]);
   // On its own it has a fixed size; beside a form it fills its room.
   const height = beside ? "h-full min-h-0" : "h-[360px] lg:h-[560px]";
   const isSearching = words.trim() !== "";
@@ -108,7 +108,7 @@ export function WorkflowGraph({ graph, marks, json, fileName, ask, beside, shape
   }
   function showNext(event: FormEvent) {
     event.preventDefault();
-    const next = found[(selected === undefined ? -1 : found.indexOf(selected)) + 1] ?? found[0];
+    const next = matches[(selected === undefined ? -1 : matches.indexOf(selected)) + 1] ?? matches[0];
     if (next !== undefined) show(next);
   }
   return (
@@ -148,7 +148,7 @@ export function WorkflowGraph({ graph, marks, json, fileName, ask, beside, shape
             className="w-[220px] max-w-full"
           />
           <span role="status" className="text-sm text-ink-3">
-            {isSearching ? t("found", { count: found.length }) : null}
+            {isSearching ? t("found", { count: matches.length }) : null}
           </span>
           {face === "drawing" ? (
             <span className="ml-auto flex items-center gap-1">
@@ -189,7 +189,7 @@ export function WorkflowGraph({ graph, marks, json, fileName, ask, beside, shape
         {face === "list" ? (
           <NodeList
             graph={graph}
-            ids={isSearching ? found : file ? Object.keys(graph) : [...layout.nodes.keys()]}
+            ids={isSearching ? matches : file ? Object.keys(graph) : [...layout.nodes.keys()]}
             marks={marks}
             selected={selected}
             onSelect={select}

@@ -14,7 +14,7 @@ type MaskButtonProps = {
   title: string;
   connection?: string;
   place?: MaskTarget;
-  onSaved: (saved: SavedMask) => void;
+  onSaved: (mask: SavedMask) => void;
 };
 
 /** Beside an input that names a picture; the editor loads on the first click. */
@@ -35,9 +35,9 @@ export function MaskButton({ file, title, connection, place, onSaved }: MaskButt
               connection={connection}
               place={place}
               onClose={close}
-              onSaved={(saved) => {
+              onSaved={(mask) => {
                 close();
-                onSaved(saved);
+                onSaved(mask);
               }}
             />,
             document.body,

@@ -17,7 +17,7 @@ type MaskDialogProps = {
   connection?: string;
   place?: MaskTarget;
   /** Gets the masked picture, which the input names from then on. */
-  onSaved: (saved: SavedMask) => void;
+  onSaved: (mask: SavedMask) => void;
   onClose: () => void;
 };
 

@@ -56,9 +56,9 @@ export function MaskOpening({ source, open, wayBack, onStored, ...editor }: Mask
     session.current = undefined;
     openSession?.drawing.end();
     if (!openSession?.drawing.state().isUnsaved) return openSession?.opened.picture?.close();
-    const lost = keepWork(key, { session: openSession, name: source.title });
+    const lostNames = keepWork(key, { session: openSession, name: source.title });
     onStored?.();
-    for (const name of lost) showToast({ tone: "bad", text: t("kept.lost", { name }) });
+    for (const name of lostNames) showToast({ tone: "bad", text: t("kept.lost", { name }) });
   });
   useEffect(() => {
     const going = new AbortController();
@@ -71,7 +71,7 @@ export function MaskOpening({ source, open, wayBack, onStored, ...editor }: Mask
     };
   }, [source.key, attempt]);
 
-  const again = (file?: File) => {
+  const retry = (file?: File) => {
     setState({ kind: "opening" });
     setAttempt({ file });
   };
@@ -93,8 +93,8 @@ export function MaskOpening({ source, open, wayBack, onStored, ...editor }: Mask
           refusal={state.refusal}
           name={source.title}
           isListed={source.assetId !== undefined}
-          onRetry={() => again()}
-          onFile={again}
+          onRetry={() => retry()}
+          onFile={retry}
         />
       )}
     </div>

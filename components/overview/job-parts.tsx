@@ -153,11 +153,11 @@ export function PicturesPart({ live }: JobPartProps) {
       skeleton={<PicturesSkeleton />}
     >
       {({ jobs }) => {
-        const shown = jobs.flatMap(({ preview, ...job }) => (preview ? [{ ...job, preview }] : [])).slice(0, MAX_PICTURES);
-        if (shown.length === 0) return <p className="text-ink-3">{t("pictures.none")}</p>;
+        const previews = jobs.flatMap(({ preview, ...job }) => (preview ? [{ ...job, preview }] : [])).slice(0, MAX_PICTURES);
+        if (previews.length === 0) return <p className="text-ink-3">{t("pictures.none")}</p>;
         return (
           <ul className={pictureGrid}>
-            {shown.map(({ id, name = t("unnamed"), preview }) => (
+            {previews.map(({ id, name = t("unnamed"), preview }) => (
               <li key={id} data-job={id} className="min-w-0">
                 <JobLink id={id} className="block rounded-sm">
                   <Picture

@@ -118,8 +118,8 @@ export function ViewerNote({ id }: { id?: string }) {
 export function RunPast({ run }: { run: Run }) {
   const t = useTranslations("run");
   const connection = useConnection()?.id;
-  const shown = shownSubmittedJob(run.state, connection);
-  const earlier = run.state.submittedJobs.filter((submittedJob) => submittedJob !== shown);
+  const shownJob = shownSubmittedJob(run.state, connection);
+  const earlier = run.state.submittedJobs.filter((submittedJob) => submittedJob !== shownJob);
   return (
     <>
       <WayBack run={run} />
@@ -127,9 +127,9 @@ export function RunPast({ run }: { run: Run }) {
         <section aria-label={t("answer.earlier")}>
           <h2 className="font-semibold">{t("answer.earlier")}</h2>
           <ul className="flex flex-col">
-            {earlier.map(({ jobId, name, atMs, connection: place }) => (
+            {earlier.map(({ jobId, name, atMs, connection: connectionId }) => (
               <li key={jobId} className="flex items-center gap-2 py-1">
-                <JobLink id={jobId} connection={place} />
+                <JobLink id={jobId} connection={connectionId} />
                 <span className="min-w-0 flex-1 truncate">{name || t("pasted")}</span>
                 <RelativeTime ms={atMs} className="text-sm whitespace-nowrap text-ink-3" />
               </li>

@@ -36,8 +36,8 @@ export function RunScreen({ canRun, memberId, source, store = tabRun, api: provi
   const api = useMemo(() => ({ ...(providedApi ?? createRunApi(connection)), sampleTitle }), [providedApi, connection, sampleTitle]);
   const run = useRun(store, api, memberId, id);
   const openFiles = (files: readonly File[]) =>
-    void run.openFiles(files, canRun).then((placed) => {
-      if (placed) showToast({ tone: "ok", text: t("pendingImages.inSample", { name: placed.picture.name }) });
+    void run.openFiles(files, canRun).then((placedPicture) => {
+      if (placedPicture) showToast({ tone: "ok", text: t("pendingImages.inSample", { name: placedPicture.picture.name }) });
     });
   const isOver = useRunPage({ run, store, memberId, connection: id, source, canRun, onFiles: openFiles });
   const { refusal, opened, pendingImages, formatQuestion } = run.state;
@@ -51,16 +51,16 @@ export function RunScreen({ canRun, memberId, source, store = tabRun, api: provi
   );
   const element = refusal ? <RefusalNote refusal={refusal} keepsOpen={opened !== undefined} onRead={run.dismissRefusal} /> : null;
 
-  function reportPlaced(placed: Placed | undefined) {
-    if (!placed) return;
-    const { picture, input } = placed;
+  function reportPlaced(placedPicture: Placed | undefined) {
+    if (!placedPicture) return;
+    const { picture, input } = placedPicture;
     showToast({
       tone: "ok",
       text: t("pendingImages.placed", { name: picture.name, input: input.name, id: input.nodeId, title: input.title }),
     });
   }
 
-  const ways: OpenActions = {
+  const openActions: OpenActions = {
     connectionName: connection?.name,
     isOver,
     onFiles: openFiles,
@@ -75,7 +75,7 @@ export function RunScreen({ canRun, memberId, source, store = tabRun, api: provi
   if (opened) {
     return (
       <Suspense fallback={<OpeningRun />}>
-        <OpenRun run={run} opened={opened} api={api} place={{ id, canRun }} ways={ways} note={element} />
+        <OpenRun run={run} opened={opened} api={api} place={{ id, canRun }} ways={openActions} note={element} />
         {question}
       </Suspense>
     );
@@ -85,7 +85,7 @@ export function RunScreen({ canRun, memberId, source, store = tabRun, api: provi
       <PageHeader title={t("title")} />
       {canRun ? null : <ViewerNote />}
       <EmptyRun
-        {...ways}
+        {...openActions}
         note={
           <>
             {element}

@@ -161,7 +161,7 @@ export function RunGraph({ opened: { graph, original, extraData }, name, catalog
   const deferredValue = useDeferredValue(graph);
   const titled = useMemo(() => titledBy(deferredValue, catalogue), [deferredValue, catalogue]);
   const marks = useMemo<NodeMarks>(
-    () => new Map(Object.entries(placed.byNode).flatMap(([id, one]) => (hasErrors(one) ? [[id, markOf(one)]] : []))),
+    () => new Map(Object.entries(placed.byNode).flatMap(([id, problems]) => (hasErrors(problems) ? [[id, markOf(problems)]] : []))),
     [placed],
   );
   const json = useMemo(() => ({ prompt: deferredValue, ...(extraData && { extra_data: extraData }) }), [deferredValue, extraData]);
@@ -192,16 +192,16 @@ function markOf({ node }: NodeProblems): NodeMark {
 export function TabTitle({ name }: { name: string }) {
   const t = useTranslations("run");
   const product = useTranslations("frame")("product");
-  const own = useRef<HTMLTitleElement>(null);
+  const titleRef = useRef<HTMLTitleElement>(null);
   useEffect(() => {
     const lead = () => {
       const first = document.head.querySelector("title");
-      if (own.current && first && first !== own.current) first.before(own.current);
+      if (titleRef.current && first && first !== titleRef.current) first.before(titleRef.current);
     };
     lead();
     const titles = new MutationObserver(lead);
     titles.observe(document.head, { childList: true });
     return () => titles.disconnect();
   }, []);
-  return <title ref={own}>{`${name} · ${t("title")} · ${product}`}</title>;
+  return <title ref={titleRef}>{`${name} · ${t("title")} · ${product}`}</title>;
 }

@@ -110,9 +110,9 @@ export function createRunStore() {
     /** With a catalogue, a chosen value may add inputs of its own. */
     edit(serial: number, { nodeId, name, value }: Edit, catalogue?: ObjectInfo) {
       updateOpened(serial, (openWorkflow, state) => {
-        const changed = withInput(openWorkflow.graph, nodeId, name, value);
+        const nextGraph = withInput(openWorkflow.graph, nodeId, name, value);
         const graph =
-          changed === openWorkflow.graph ? changed : (withChoice(openWorkflow.graph, nodeId, { name, value }, catalogue) ?? changed);
+          nextGraph === openWorkflow.graph ? nextGraph : (withChoice(openWorkflow.graph, nodeId, { name, value }, catalogue) ?? nextGraph);
         if (graph === openWorkflow.graph) return state;
         const errors = withoutField(state.errors, nodeId, name);
         return { opened: { ...openWorkflow, graph, isEdited: true }, errors, submitError: afterEdit(state.submitError, errors) };
@@ -137,8 +137,8 @@ export function createRunStore() {
       updateOpened(serial, (openWorkflow) => ({ opened: { ...openWorkflow, ownNames: { ...openWorkflow.ownNames, [value]: name } } })),
     setUploading(serial: number, key: string, isRunning: boolean) {
       updateOpened(serial, (_opened, { uploading }) => {
-        const others = uploading.filter((value) => value !== key);
-        return { uploading: isRunning ? [...others, key] : others };
+        const remaining = uploading.filter((value) => value !== key);
+        return { uploading: isRunning ? [...remaining, key] : remaining };
       });
     },
     /** Problems that the check in the browser found before anything was sent. */
@@ -152,7 +152,7 @@ export function createRunStore() {
 
     // What was sent, and what became of it.
     startSending: () => merge({ isSending: true, inFlight: get().opened?.graph, submitError: undefined, errors: {} }),
-    finishSending: (response: Answer) => update((state) => answered(state, response)),
+    finishSending: (response: Answer) => update((state) => applyAnswer(state, response)),
     restoreSubmittedJobs(submittedJobs: readonly SubmittedJob[]) {
       if (get().submittedJobs.length === 0) merge({ submittedJobs });
     },
@@ -189,12 +189,12 @@ function nextSerial(state: RunState): number {
 
 function restored({ file, inputs: typed, ownNames }: Draft, serial: number): OpenWorkflow {
   const original = file.graph;
-  const changed = Object.entries(typed).flatMap(([id, inputs]) => {
+  const changedNodes = Object.entries(typed).flatMap(([id, inputs]) => {
     const node = own(original, id);
     return node ? [[id, { ...node, inputs }] as const] : [];
   });
-  const isEdited = changed.length > 0;
-  const graph = isEdited ? { ...original, ...Object.fromEntries(changed) } : original;
+  const isEdited = changedNodes.length > 0;
+  const graph = isEdited ? { ...original, ...Object.fromEntries(changedNodes) } : original;
   return { ...file, ...(ownNames && { ownNames }), original, graph, serial, isEdited };
 }
 
@@ -213,7 +213,7 @@ function withoutField(errors: NodeErrors, nodeId: string, name: string): NodeErr
   return left.length === 0 ? others : { ...others, [nodeId]: { ...entry, errors: left } };
 }
 
-function answered(state: RunState, response: Answer): RunState {
+function applyAnswer(state: RunState, response: Answer): RunState {
   const { serial, outcome, attempt } = response;
   const isCurrent = state.opened?.serial === serial;
   const next = { ...state, isSending: false, inFlight: undefined };

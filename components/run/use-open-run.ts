@@ -48,10 +48,10 @@ export function useOpenRun({ run, opened, fields, name, canRun, showForm }: Open
     void run.run(name, (now) => withTexts(now, next.fill(now)), inFile);
     next.drawn(1);
   }
-  function askCopies(ask?: CopiesAsk) {
+  function askCopies(request?: CopiesAsk) {
     if (!isReady(false)) return;
     next.look();
-    setCopiesAsk({ ...(ask && { ask }) });
+    setCopiesAsk({ ...(request && { ask: request }) });
   }
   const refusedBy = !canRun || faults ? whyNot : undefined;
   const button = {

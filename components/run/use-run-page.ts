@@ -52,10 +52,10 @@ export function useRunPage({ run, store, memberId, connection, source, canRun, o
 
 /** Scrolls to the top when another workflow is opened. A workflow that was already open keeps its scroll position. */
 function useTopOnOpening(serial: number | undefined): void {
-  const seen = useRef(serial);
+  const seenSerial = useRef(serial);
   useEffect(() => {
-    if (seen.current === serial) return;
-    seen.current = serial;
+    if (seenSerial.current === serial) return;
+    seenSerial.current = serial;
     if (serial !== undefined && document.scrollingElement) document.scrollingElement.scrollTop = 0;
   }, [serial]);
 }
@@ -113,11 +113,11 @@ export function useDraft(store: RunStore, memberId: string): void {
 
 /** After a reload in the middle of a run: asks for the outcome, and sends nothing again. */
 function useNotedAttempt(store: RunStore, memberId: string, onFound: (attempt: Attempt) => void): void {
-  const found = useEffectEvent(onFound);
+  const reportFound = useEffectEvent(onFound);
   useEffect(() => {
     const attempt = notedAttempt(ofTab, memberId);
     const { isSending, submitError } = store.get();
-    if (attempt && !isSending && submitError?.attempt?.key !== attempt.key) found(attempt);
+    if (attempt && !isSending && submitError?.attempt?.key !== attempt.key) reportFound(attempt);
   }, [store, memberId]);
 }
 

@@ -53,13 +53,13 @@ export function CheckNote({ check }: { check: RunnerCheck }) {
   const locale = useLocale();
   if (!check.ok) return <ProblemNote {...check} />;
   const { version, classes, devices } = check.facts;
-  const named = devices.map(({ name, vramTotal }) => (vramTotal === null ? name : `${name}, ${formatBytes(vramTotal, locale)}`));
+  const deviceNames = devices.map(({ name, vramTotal }) => (vramTotal === null ? name : `${name}, ${formatBytes(vramTotal, locale)}`));
   return (
     <OutcomeNote
       outcome="fine"
       tone="ok"
       title={t("form.fine.title")}
-      next={t("form.fine.text", { version: version ?? "none", classes, devices: named.join("; ") })}
+      next={t("form.fine.text", { version: version ?? "none", classes, devices: deviceNames.join("; ") })}
     />
   );
 }

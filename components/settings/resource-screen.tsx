@@ -26,7 +26,7 @@ type ResourceListProps<T> = {
   title: string;
   none: string;
   resources: Promise<Result<T[], Failure>>;
-  item: (resource: T, acts: ItemActs) => ReactNode;
+  item: (resource: T, actions: ItemActs) => ReactNode;
 };
 
 type ResourceScreenProps<T> = Omit<ResourceListProps<T>, "resources"> & {
@@ -35,7 +35,7 @@ type ResourceScreenProps<T> = Omit<ResourceListProps<T>, "resources"> & {
   /** Absent for roles that may not see them. */
   resources?: Promise<Result<T[], Failure>>;
   /** The form of a new one, or of an existing one. */
-  form: (resource: T | undefined, acts: { onSaved: (name: string, secret?: string) => void; onClose: () => void }) => ReactNode;
+  form: (resource: T | undefined, handlers: { onSaved: (name: string, secret?: string) => void; onClose: () => void }) => ReactNode;
 };
 
 /** Resources with a secret of their own: a list, and a form for one of them. */
@@ -103,9 +103,9 @@ function ResourceList<T extends { id: string; name: string }>(props: ResourceLis
       <Card title={title} note={result.value.length} bodyClassName="p-0">
         {result.value.length === 0 ? <p className="px-3.5 py-3 text-ink-3">{none}</p> : null}
         <ul>
-          {result.value.map((one) => (
-            <li key={one.id} className="flex flex-col gap-2 border-b border-line px-3.5 py-3 last:border-b-0">
-              {item(one, actsOf(one))}
+          {result.value.map((resource) => (
+            <li key={resource.id} className="flex flex-col gap-2 border-b border-line px-3.5 py-3 last:border-b-0">
+              {item(resource, actsOf(resource))}
             </li>
           ))}
         </ul>
@@ -113,7 +113,7 @@ function ResourceList<T extends { id: string; name: string }>(props: ResourceLis
       <RemovalDialog
         leaving={leaving}
         title={t("removeTitle", { name: leaving?.name ?? "" })}
-        onRemove={(gone) => void remove(gone)}
+        onRemove={(removed) => void remove(removed)}
         onClose={() => setLeaving(undefined)}
       >
         {t("removeText")}

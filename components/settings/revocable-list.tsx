@@ -89,7 +89,7 @@ export function RevocableList<T extends Revocable>(props: RevocableListProps<T>)
       <RemovalDialog
         leaving={leaving}
         title={t("revokeTitle", { name: leaving?.name ?? "" })}
-        onRemove={(gone) => void revoke(gone)}
+        onRemove={(removed) => void revoke(removed)}
         onClose={() => setLeaving(undefined)}
       >
         {about && leaving ? <span className="mb-2 block break-words text-ink">{about(leaving)}</span> : null}

@@ -50,10 +50,10 @@ function useAboutShare(): (share: ShareView) => string[] {
   const t = useTranslations("sharing.list");
   const clock = useTimeFormat();
   return ({ count, ofJob, connection, isOwn, maker, hasPassword, keepsMetadata, showsWorkflow, createdAt }) => {
-    const made = clock(createdAt, "until");
+    const createdAtText = clock(createdAt, "until");
     return [
       t("files", { count }) + (ofJob ? ` ${t("ofJob")}` : ""),
-      ...(made ? [t("made", { made })] : []),
+      ...(createdAtText ? [t("made", { made: createdAtText })] : []),
       connection,
       ...(isOwn ? [] : [t("by", { name: maker })]),
       ...(hasPassword ? [t("password")] : []),

@@ -35,14 +35,14 @@ export function UploadSources({ canAdd: mayAdd }: { canAdd: boolean }) {
   const whyNot = useWhyNot();
   const runsAppsOnly = useRunsAppsOnly();
   const cannotFetch = cannot ?? (uploadSourcesOf(connection).includes("url") ? undefined : "noAddresses");
-  const named = { connection: connection?.name ?? "" };
-  const explain = (reason: NonNullable<typeof cannotFetch>) => (reason === "refused" ? whyNot(t(reason)) : t(reason, named));
+  const nameValues = { connection: connection?.name ?? "" };
+  const explain = (reason: NonNullable<typeof cannotFetch>) => (reason === "refused" ? whyNot(t(reason)) : t(reason, nameValues));
   const startRequest = (newRequest: NewUploadRequest) => setRequest((last) => ({ ...newRequest, id: (last?.id ?? 0) + 1 }));
   function takeFiles(dropped: Promise<Dropped>) {
     if (cannot) return showToast({ tone: "bad", text: explain(cannot) });
     startRequest({ way: "files", dropped });
   }
-  const onFiles = (picked: File[]) => picked.length > 0 && takeFiles(Promise.resolve(filesOfInput(picked)));
+  const onFiles = (files: File[]) => files.length > 0 && takeFiles(Promise.resolve(filesOfInput(files)));
   const files = useFilePicker({ isMultiple: true, testId: "asset-files", onFiles });
   const folder = useFilePicker({ isFolder: true, testId: "asset-folder", onFiles });
   const open = useEffectEvent((source: UploadSource) => {
@@ -56,13 +56,13 @@ export function UploadSources({ canAdd: mayAdd }: { canAdd: boolean }) {
   const connectionId = connection?.id;
   useEffect(() => {
     if (connectionId === undefined || !hasAccess || runsAppsOnly) return;
-    const asking = new AbortController();
+    const controller = new AbortController();
     void callApi<{ underWay: number }>(withQuery("/api/console/tasks", { connection: connectionId, count: true }), {
-      signal: asking.signal,
+      signal: controller.signal,
     }).then((result) => {
       if (result.ok && result.value.underWay > 0) resume();
     });
-    return () => asking.abort();
+    return () => controller.abort();
   }, [connectionId, hasAccess, runsAppsOnly]);
   const over = useWindowFiles({
     isOn: isElsewhere,
@@ -80,10 +80,10 @@ export function UploadSources({ canAdd: mayAdd }: { canAdd: boolean }) {
             {over === "files"
               ? cannot
                 ? explain(cannot)
-                : t("drop", named)
+                : t("drop", nameValues)
               : cannotFetch
                 ? explain(cannotFetch)
-                : t("dropAddress", named)}
+                : t("dropAddress", nameValues)}
           </p>
         </div>
       ) : null}
@@ -158,8 +158,8 @@ export function useWindowFiles({ isOn, onFiles, onAddress }: WindowFiles): Kind 
       if (files.length === 0 && addresses === undefined) return;
       event.preventDefault();
       if (addresses !== undefined) return takeAddress(addresses);
-      const named = files.map((file) => pastedName(file, new Date()));
-      take(Promise.resolve(droppedOf(named.map((file) => ({ path: file.name, file })))));
+      const namedFiles = files.map((file) => pastedName(file, new Date()));
+      take(Promise.resolve(droppedOf(namedFiles.map((file) => ({ path: file.name, file })))));
     });
     return () => {
       end();

@@ -176,11 +176,11 @@ function isPlain({ files, unreadable, leftOut, isCut }: Dropped): boolean {
   return files.length > 0 && files.every(({ file }) => file.size > 0) && unreadable + leftOut === 0 && !isCut;
 }
 
-function joined(before: Dropped, more: Dropped): Dropped {
+function joined(before: Dropped, dropped: Dropped): Dropped {
   return {
-    files: [...before.files, ...more.files],
-    unreadable: before.unreadable + more.unreadable,
-    leftOut: before.leftOut + more.leftOut,
-    isCut: before.isCut || more.isCut,
+    files: [...before.files, ...dropped.files],
+    unreadable: before.unreadable + dropped.unreadable,
+    leftOut: before.leftOut + dropped.leftOut,
+    isCut: before.isCut || dropped.isCut,
   };
 }

@@ -172,10 +172,10 @@ function ComparePane({ item, number, own, content, view, clip, isCaptionRight = 
 }
 
 /** As large as possible inside the largest size, and centred: the background shows around it. */
-function drawnIn(content: Size, own: Size | undefined): Size & { x: number; y: number } {
-  if (!own || own.width * own.height === 0) return { ...content, x: 0, y: 0 };
-  const scale = Math.min(content.width / own.width, content.height / own.height);
-  const [width, height] = [own.width * scale, own.height * scale];
+function drawnIn(content: Size, naturalSize: Size | undefined): Size & { x: number; y: number } {
+  if (!naturalSize || naturalSize.width * naturalSize.height === 0) return { ...content, x: 0, y: 0 };
+  const scale = Math.min(content.width / naturalSize.width, content.height / naturalSize.height);
+  const [width, height] = [naturalSize.width * scale, naturalSize.height * scale];
   return { width, height, x: (content.width - width) / 2, y: (content.height - height) / 2 };
 }
 
@@ -185,7 +185,7 @@ const KEY_STEP = 0.02;
 function CompareSlider({ share, onShare }: { share: number; onShare: (share: number) => void }) {
   const t = useTranslations("viewer.comparing");
   const field = useRef<HTMLDivElement>(null);
-  const place = (clientX: number) => {
+  const moveSplit = (clientX: number) => {
     const box = field.current?.getBoundingClientRect();
     if (box && box.width > 0) onShare(Math.min(1, Math.max(0, (clientX - box.left) / box.width)));
   };
@@ -198,7 +198,7 @@ function CompareSlider({ share, onShare }: { share: number; onShare: (share: num
           if (button === 0) currentTarget.setPointerCapture(pointerId);
         }}
         onPointerMove={({ currentTarget, pointerId, clientX }) => {
-          if (currentTarget.hasPointerCapture(pointerId)) place(clientX);
+          if (currentTarget.hasPointerCapture(pointerId)) moveSplit(clientX);
         }}
         className="pointer-events-auto absolute inset-y-0 grid w-6 -translate-x-1/2 cursor-col-resize touch-none place-items-center"
       >

@@ -18,11 +18,11 @@ const RESTS_MS = 300;
 
 /** Which of many items the viewer shows: in the address, so that Back closes it, and a reload or a link shows it again. */
 export function useViewing({ indexOf, idAt, onRest, onClosed }: ViewingOptions) {
-  const shown = useShown("show");
-  const { value, note } = shown;
+  const shownParam = useShown("show");
+  const { value, note } = shownParam;
   const [moved, setMoved] = useState<number>();
-  const match = value === undefined ? -1 : indexOf(value);
-  const at = value === undefined ? undefined : (moved ?? (match < 0 ? undefined : match));
+  const foundIndex = value === undefined ? -1 : indexOf(value);
+  const at = value === undefined ? undefined : (moved ?? (foundIndex < 0 ? undefined : foundIndex));
   const id = at === undefined ? value : idAt(at);
   const last = useRef<number>(undefined);
 
@@ -60,10 +60,10 @@ export function useViewing({ indexOf, idAt, onRest, onClosed }: ViewingOptions) 
     at,
     open: (index: number) => {
       setMoved(index);
-      shown.open(idAt(index) ?? `at-${index}`);
+      shownParam.open(idAt(index) ?? `at-${index}`);
     },
     move: setMoved,
-    close: shown.close,
+    close: shownParam.close,
   };
 }
 

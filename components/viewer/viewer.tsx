@@ -62,11 +62,11 @@ export function Viewer({ count, at, itemAt, onMove, onClose, onCompare, isCovere
   };
   const onKey = (event: KeyboardEvent): boolean => {
     if (event.ctrlKey || event.metaKey || event.altKey || isForItself(event)) return false;
-    const act = keys[event.key];
-    if (!act) return false;
+    const handler = keys[event.key];
+    if (!handler) return false;
     event.preventDefault();
     // Of keys held down, only arrows repeat.
-    if (!event.repeat || event.key.startsWith("Arrow")) act(event.repeat);
+    if (!event.repeat || event.key.startsWith("Arrow")) handler(event.repeat);
     return true;
   };
   const next = itemAt(slideshow.isPlaying ? (at + 1) % count : at + 1);

@@ -22,8 +22,8 @@ const server = createServer((request, response) => {
   const { host: _host, connection: _connection, ...headers } = request.headers;
   const hasBody = request.method !== "GET" && request.method !== "HEAD";
   send(target + path, { method: request.method, headers, body: hasBody ? request : null }).then(
-    ({ statusCode, headers: answered, body }) => {
-      response.writeHead(statusCode, answered);
+    ({ statusCode, headers: responseHeaders, body }) => {
+      response.writeHead(statusCode, responseHeaders);
       pipeline(body, response, () => undefined);
     },
     () => response.destroy(),

@@ -5,9 +5,9 @@ export type Viewer = { counts: Map<string, number>; close(): void };
 
 /** Resolves once the first event has arrived. */
 export async function openViewer(base: string, headers: Record<string, string>, topics: readonly string[]): Promise<Viewer> {
-  const leaving = new AbortController();
+  const controller = new AbortController();
   const query = new URLSearchParams(topics.map((topic) => ["topic", topic]));
-  const response = await fetch(`${base}${LIVE_PATH}?${query.toString()}`, { headers, signal: leaving.signal });
+  const response = await fetch(`${base}${LIVE_PATH}?${query.toString()}`, { headers, signal: controller.signal });
   if (!response.ok || !response.body) throw new Error(`live updates answered ${response.status}: ${await response.text()}`);
   const counts = new Map<string, number>();
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
@@ -25,7 +25,7 @@ export async function openViewer(base: string, headers: Record<string, string>, 
     for (let next = await reader.read(); !next.done; next = await reader.read()) take(next.value);
   };
   void readOn().catch((error: unknown) => {
-    if (!leaving.signal.aborted) throw error;
+    if (!controller.signal.aborted) throw error;
   });
-  return { counts, close: () => leaving.abort() };
+  return { counts, close: () => controller.abort() };
 }

@@ -18,18 +18,18 @@ const quiet = {
 const password = "correct horse battery";
 const owner = { name: "Bench", email: "bench@example.com", password };
 
-const begun = new Set<Started>();
+const children = new Set<Started>();
 const folders: string[] = [];
 // A bench that fails must leave neither its processes nor its gigabytes behind.
 process.once("exit", () => {
-  begun.forEach((started) => void started.stop("SIGKILL"));
+  children.forEach((started) => void started.stop("SIGKILL"));
   folders.forEach((folder) => rmSync(folder, { recursive: true, force: true, maxRetries: 3 }));
 });
 
 function begin(script: string, settings: Record<string, string>, args: readonly string[] = []): Started {
   const started = startProcess(script, settings, args);
-  begun.add(started);
-  void started.ended.then(() => begun.delete(started));
+  children.add(started);
+  void started.ended.then(() => children.delete(started));
   return started;
 }
 
@@ -40,14 +40,14 @@ export function newFolder(): string {
 }
 
 export async function startDesk(dataDir: string, { isNew = false } = {}): Promise<Desk> {
-  const started = begin("dist/console.mjs", { ...quiet, LIGHTDESK_DATA_DIR: dataDir });
-  const url = await started.printed("Lightdesk");
+  const drawNoise = begin("dist/console.mjs", { ...quiet, LIGHTDESK_DATA_DIR: dataDir });
+  const url = await drawNoise.printed("Lightdesk");
   const origin = { origin: url };
   if (isNew) {
-    const token = new URL(await started.printed("Set up")).searchParams.get("token");
+    const token = new URL(await drawNoise.printed("Set up")).searchParams.get("token");
     await post(`${url}/api/console/set-up`, { token, ...owner }, origin);
   }
-  return { url, headers: { ...origin, cookie: await signIn(url, owner.email) }, process: started };
+  return { url, headers: { ...origin, cookie: await signIn(url, owner.email) }, process: drawNoise };
 }
 
 async function signIn(url: string, email: string): Promise<string> {

@@ -14,8 +14,8 @@ type Figure = { name: string; perSecond: number; millis: number; note: string };
 /** `desk` must be new: none of its pictures was requested before. */
 export async function measureThumbnails(desk: Desk): Promise<Figure[]> {
   const ids: string[] = [];
-  const drawn = await noise(WIDTH);
-  for (let index = 0; index < PICTURES; index += 1) ids.push(await uploadPicture(desk, await drawn(index)));
+  const drawNoise = await noise(WIDTH);
+  for (let index = 0; index < PICTURES; index += 1) ids.push(await uploadPicture(desk, await drawNoise(index)));
   const urls = ids.map((id) => `${desk.url}/api/console/thumbnail?connection=embedded&edge=256&version=1&asset=${id}`);
   const cold = await askAll(desk, urls);
   const warm = await askAll(desk, [...urls, ...urls, ...urls, ...urls]);
@@ -36,10 +36,14 @@ async function oneForMany(desk: Desk): Promise<Figure> {
     answerJson(response, {}, 404);
   });
   const connection = { name: "Counts", baseUrl: service.url, key: "bench" };
-  const { connection: made } = await post<{ connection: { id: string } }>(`${desk.url}/api/console/connections`, connection, desk.headers);
-  const url = `${desk.url}/api/console/thumbnail?connection=${made.id}&edge=512&version=1&asset=one`;
+  const { connection: createdConnection } = await post<{ connection: { id: string } }>(
+    `${desk.url}/api/console/connections`,
+    connection,
+    desk.headers,
+  );
+  const url = `${desk.url}/api/console/thumbnail?connection=${createdConnection.id}&edge=512&version=1&asset=one`;
   const seconds = await askAll(desk, Array<string>(ASKERS).fill(url));
-  const fetches = service.seen.filter((seen) => seen.url.startsWith("/preview.png")).length;
+  const fetches = service.seen.filter((request) => request.url.startsWith("/preview.png")).length;
   await service.close();
   return {
     name: "one picture of 4096 × 4096",

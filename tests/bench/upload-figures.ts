@@ -51,15 +51,15 @@ export async function measureUpload(sizeMiB: number, { sparse = false } = {}): P
     const watched = watch(() => ({ browser: browserMiB(marker), desk: residentMiB(desk.process.pid) }));
     const unknown = await throughTray(page, first, /^stored, .* sent · verified/);
     const memory = watched.end();
-    const again = await throughTray(page, first, / · verified/);
+    const repeatRun = await throughTray(page, first, / · verified/);
     const fresh = await openDesk(desk, page);
     await throughTray(fresh, tiny(folder), / · verified/);
     const deduplicated = await throughTray(fresh, first, /nothing sent · verified/);
     return {
       hashing: sizeMiB / unknown.hashedS,
       knownS: deduplicated.seconds,
-      againS: again.seconds,
-      againAs: again.text,
+      againS: repeatRun.seconds,
+      againAs: repeatRun.text,
       plainS,
       unknownS: unknown.seconds,
       memory,

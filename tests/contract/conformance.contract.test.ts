@@ -18,8 +18,8 @@ async function listening(server: Server): Promise<string> {
 describe("npm run conformance", async () => {
   const servers: Server[] = [];
 
-  async function serve(answer: Parameters<typeof createServer>[1]): Promise<string> {
-    const server = createServer(answer);
+  async function serve(listener: Parameters<typeof createServer>[1]): Promise<string> {
+    const server = createServer(listener);
     servers.push(server);
     return listening(server);
   }
@@ -112,7 +112,7 @@ describe("npm run conformance", async () => {
     [["--base-url", "ftp://x", "--api-key", "k"], "--base-url"],
     [["--base-url", "http://127.0.0.1:1"], "--api-key"],
     [["--base-url", "http://127.0.0.1:1", "--api-key", "k", "--wrong"], "--wrong"],
-  ])("explains itself for %j", async (words, named) => {
-    expect(await conformance(...words)).toMatchObject({ code: 2, output: expect.stringContaining(named) });
+  ])("explains itself for %j", async (words, flag) => {
+    expect(await conformance(...words)).toMatchObject({ code: 2, output: expect.stringContaining(flag) });
   });
 });

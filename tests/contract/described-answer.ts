@@ -9,9 +9,9 @@ const at = (value: unknown, ...names: readonly string[]): unknown =>
 
 export function resolverOf(document: unknown) {
   return (ref: string): unknown => {
-    const match = ref.startsWith("#/") ? at(document, ...ref.slice(2).split("/")) : undefined;
-    if (match === undefined) throw new Error(`${ref} leads nowhere`);
-    return match;
+    const resolved = ref.startsWith("#/") ? at(document, ...ref.slice(2).split("/")) : undefined;
+    if (resolved === undefined) throw new Error(`${ref} leads nowhere`);
+    return resolved;
   };
 }
 

@@ -68,7 +68,7 @@ function check(keyword: string, rule: unknown, value: unknown, rules: Schema, re
       return typeof rule === "object" && object
         ? [...object]
             .filter(([name]) => !isNamed(rules.properties, name))
-            .flatMap(([name, one]) => problemsOf(one, rule, resolve, `${at}.${name}`))
+            .flatMap(([name, subschema]) => problemsOf(subschema, rule, resolve, `${at}.${name}`))
         : [];
     default:
       return [`${at}: the checker does not know the keyword ${keyword}`];
@@ -77,13 +77,13 @@ function check(keyword: string, rule: unknown, value: unknown, rules: Schema, re
 
 function properties(object: Map<string, unknown> | undefined, rule: unknown, rules: Schema, resolve: Resolve, at: string): string[] {
   if (!object || typeof rule !== "object" || rule === null) return [];
-  const wrong = Object.entries(rule).flatMap(([name, schema]) =>
+  const errors = Object.entries(rule).flatMap(([name, schema]) =>
     object.has(name) ? problemsOf(object.get(name), schema, resolve, `${at}.${name}`) : [],
   );
   // A part of an allOf names only some properties of an object that is described elsewhere.
   const isWhole = rules.required !== undefined || rules.additionalProperties === false;
   const unnamed = isWhole && rules.additionalProperties === undefined ? [...object.keys()].filter((name) => !isNamed(rule, name)) : [];
-  return [...wrong, ...unnamed.map((name) => `${at}: ${name} is not in the document`)];
+  return [...errors, ...unnamed.map((name) => `${at}: ${name} is not in the document`)];
 }
 
 function isNamed(properties: unknown, name: string): boolean {

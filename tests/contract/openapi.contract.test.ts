@@ -16,7 +16,7 @@ function* objectsIn(value: unknown): Generator<Record<string, unknown>> {
   if (Array.isArray(value)) for (const item of value) yield* objectsIn(item);
   if (!isObject(value)) return;
   yield value;
-  for (const one of Object.values(value)) yield* objectsIn(one);
+  for (const sample of Object.values(value)) yield* objectsIn(sample);
 }
 
 const document = openApiDocument("http://service.test");
@@ -82,14 +82,14 @@ describe("the OpenAPI document", () => {
 });
 
 describe("the document and the service's answers", async () => {
-  const seen: Exchange[] = [];
+  const exchanges: Exchange[] = [];
 
   /** Records every exchange. */
   const send = async (request: Request): Promise<Response> => {
     const { pathname } = new URL(request.url);
     const response = await bench.service.fetch(request);
     const text = await response.clone().text();
-    seen.push({
+    exchanges.push({
       method: request.method,
       path: pathname,
       status: response.status,
@@ -123,8 +123,8 @@ describe("the document and the service's answers", async () => {
     const { key } = await bench.service.keys.createKey("ada");
     const options = { write: true, interrupt: true, sourceUrl, waitMs: 30_000 };
     const rows = await runSuite({ baseUrl: "http://service.test", key, send, timeoutMs: 30_000 }, options);
-    const other = rows.filter(({ outcome }) => outcome !== "ok").map(({ operation, outcome, notes }) => [operation, outcome, ...notes]);
-    expect(other).toEqual([["GET /api/tasks", "absent", "answered 404"]]);
+    const failures = rows.filter(({ outcome }) => outcome !== "ok").map(({ operation, outcome, notes }) => [operation, outcome, ...notes]);
+    expect(failures).toEqual([["GET /api/tasks", "absent", "answered 404"]]);
   });
 
   it("matches in refusals and in jobs that run and fail", async () => {
@@ -211,9 +211,9 @@ describe("the document and the service's answers", async () => {
   });
 
   it("matches in every recorded answer and covers every operation", () => {
-    expect(seen.flatMap((exchange) => undescribed(document, exchange))).toEqual([]);
+    expect(exchanges.flatMap((exchange) => undescribed(document, exchange))).toEqual([]);
     const tried = new Set(
-      seen.flatMap(({ method, path, status }) => (status < 400 ? (findOperation(document, method, path)?.id ?? []) : [])),
+      exchanges.flatMap(({ method, path, status }) => (status < 400 ? (findOperation(document, method, path)?.id ?? []) : [])),
     );
     expect(offered.filter((name) => !tried.has(name))).toEqual([]);
   });

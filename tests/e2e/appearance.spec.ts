@@ -29,8 +29,8 @@ const pages = [
 
 test("has no accessibility violations on any page in both themes", async ({ signedIn: page, desk }) => {
   test.slow(); // each page is checked as a whole, twice
-  const made = await someOfEach(page, desk);
-  for (const { name, path, ready } of pages) await test.step(name, async () => expectPageAccessible(page, desk.url + path(made), ready));
+  const samples = await someOfEach(page, desk);
+  for (const { name, path, ready } of pages) await test.step(name, async () => expectPageAccessible(page, desk.url + path(samples), ready));
   await page.context().clearCookies();
   await test.step("sign-in", async () => expectPageAccessible(page, `${desk.url}/sign-in`, "Password"));
   await test.step("set-up", async () => expectPageAccessible(page, `${desk.url}/set-up?token=spent`, "Lightdesk is already set up"));
@@ -38,13 +38,13 @@ test("has no accessibility violations on any page in both themes", async ({ sign
 
 test("fits every page in 390 px and links them from the bottom bar", async ({ signedIn: page, desk }) => {
   await page.setViewportSize({ width: 390, height: 844 });
-  const made = await someOfEach(page, desk);
+  const samples = await someOfEach(page, desk);
   // The widest possible row: a placeholder for a missing picture, and an age of two digits.
   await untilState(page.request, desk, await submit(page.request, desk, failingGraph), "failed");
   await page.clock.setFixedTime(Date.now() + 48 * 60_000);
   for (const { name, path, ready } of pages) {
     await test.step(name, async () => {
-      await page.goto(desk.url + path(made));
+      await page.goto(desk.url + path(samples));
       await expect(page.getByText(ready).filter({ visible: true }).first()).toBeVisible();
       await page.waitForFunction(() => [...document.images].every(({ complete }) => complete));
       expect(await whatIsWider(page, 390)).toEqual([]);
@@ -76,7 +76,7 @@ async function expectPageAccessible(page: Page, address: string, ready: string |
 async function someOfEach(page: Page, desk: Desk): Promise<Made> {
   const job = await submit(page.request, desk, JSON.parse(sample("01-invert").bytes.toString("utf8")));
   await untilState(page.request, desk, job, "completed");
-  const match = await page.request.get(`${desk.url}/api/assets`, { params: { name_contains: "photo.png", limit: 1 } });
-  const { assets }: { assets: { id: string }[] } = await match.json();
+  const assetResponse = await page.request.get(`${desk.url}/api/assets`, { params: { name_contains: "photo.png", limit: 1 } });
+  const { assets }: { assets: { id: string }[] } = await assetResponse.json();
   return { job, picture: assets[0]?.id ?? "" };
 }

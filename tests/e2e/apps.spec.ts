@@ -83,9 +83,9 @@ test("runs an app made from an editor file, on a phone and by a script", async (
 async function runOnce(phone: Page, number: number): Promise<string> {
   const name = `run-${number}`;
   await phone.getByLabel("Filename prefix").fill(name);
-  const leaving = phone.waitForRequest((request) => request.method() === "POST" && request.url().endsWith("/runs"));
+  const pending = phone.waitForRequest((request) => request.method() === "POST" && request.url().endsWith("/runs"));
   await phone.getByRole("button", { name: "Run", exact: true }).tap();
-  const { inputs }: { inputs: Record<string, string> } = (await leaving).postDataJSON();
+  const { inputs }: { inputs: Record<string, string> } = (await pending).postDataJSON();
   expect(inputs).toEqual({ image: expect.any(String), filename_prefix: name });
   await expect(phone.getByRole("link", { name: new RegExp(`^Download ${name}_`) })).toBeVisible();
   await expect(phone.getByRole("article").first()).toBeInViewport({ ratio: 0.9 });
@@ -106,9 +106,9 @@ async function drawMask(phone: Page): Promise<void> {
 
 async function runByScript(phone: Page, desk: Desk, path: string): Promise<void> {
   const data = { name: "Script", role: "runner", connection: "embedded", operations: ["apps"], days: 7 };
-  const made = await phone.request.post(`${desk.url}/api/console/tokens`, { data, headers: { origin: desk.url } });
-  expect(made.status(), await made.text()).toBe(201);
-  const { token }: { token: string } = await made.json();
+  const created = await phone.request.post(`${desk.url}/api/console/tokens`, { data, headers: { origin: desk.url } });
+  expect(created.status(), await created.text()).toBe(201);
+  const { token }: { token: string } = await created.json();
   const bytes = new Uint8Array((await photograph({ r: 1, g: 2, b: 3 })).bytes);
   const headers = { "x-api-key": token, "idempotency-key": "the-key-of-a-script" };
   const read = async (response: Response): Promise<{ id: string; state: string; inputs: object }> => (await response.json()).run;
@@ -118,8 +118,8 @@ async function runByScript(phone: Page, desk: Desk, path: string): Promise<void>
     form.set("filename_prefix", "script");
     return read(await fetch(`${desk.url}${path}`, { method: "POST", body: form, headers }));
   };
-  const [first, again] = [await send(), await send()];
-  expect([again.id, again.inputs]).toEqual([first.id, expect.objectContaining({ filename_prefix: "script" })]);
+  const [first, second] = [await send(), await send()];
+  expect([second.id, second.inputs]).toEqual([first.id, expect.objectContaining({ filename_prefix: "script" })]);
   await expect(async () =>
     expect((await read(await fetch(`${desk.url}${path}/${first.id}`, { headers }))).state).toBe("completed"),
   ).toPass();

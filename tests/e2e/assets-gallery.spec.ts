@@ -38,8 +38,8 @@ test("keeps the press when a tile's picture is lost meanwhile", async ({ signedI
     await route.fulfill({ status: 204 });
   });
   await page.goto(`${desk.url}/assets?include_public=false`, { waitUntil: "domcontentloaded" });
-  const lost = tile(page, "wall_003.png");
-  const picture = lost.locator("img");
+  const lostTile = tile(page, "wall_003.png");
+  const picture = lostTile.locator("img");
   await expect(picture).toHaveAttribute("src", /thumbnail/);
   await picture.hover({ force: true });
   await page.mouse.down();
@@ -76,13 +76,13 @@ test("requests thumbnails in view before those above and below it", async ({ sig
   isPaused = true;
   await page.evaluate(() => window.scrollBy({ top: 2 * window.innerHeight, behavior: "instant" }));
   await expect.poll(() => requests.length).toBeGreaterThanOrEqual(12);
-  const shown = await tiles(page).evaluateAll((links) => {
+  const visibleNames = await tiles(page).evaluateAll((links) => {
     const onScreen = links.filter(
       (link) => link.getBoundingClientRect().bottom > 0 && link.getBoundingClientRect().top < window.innerHeight,
     );
     return onScreen.map((link) => link.getAttribute("href") ?? "");
   });
-  const isShown = (id: string) => shown.some((href) => href.includes(`/${id}?`) || href.endsWith(`/${id}`));
+  const isShown = (id: string) => visibleNames.some((href) => href.includes(`/${id}?`) || href.endsWith(`/${id}`));
   expect(requests.slice(0, 12).filter((id) => !isShown(id))).toEqual([]);
 });
 
@@ -99,14 +99,14 @@ test("scrolls, filters, selects and tags in the gallery and restores it by addre
   await page.getByLabel("Go to").press("Enter");
   await expect(tile(page, "wall_030.png")).toBeVisible();
   await expect(page).toHaveURL(/offset=\d\d/);
-  const there = page.url();
+  const urlBefore = page.url();
   const at = await page.evaluate(() => window.scrollY);
   await tile(page, "wall_030.png").focus();
   await page.keyboard.press("Enter");
   await expect(page.getByRole("heading", { name: "wall_030.png" })).toBeVisible();
   await page.goBack();
   await expect(tile(page, "wall_030.png")).toBeVisible();
-  expect(page.url()).toBe(there);
+  expect(page.url()).toBe(urlBefore);
   expect(Math.abs((await page.evaluate(() => window.scrollY)) - at)).toBeLessThan(2);
 
   // Rows of the table scroll under its header, but the requested row is shown below it.
@@ -129,7 +129,7 @@ test("scrolls, filters, selects and tags in the gallery and restores it by addre
   await page.getByLabel("Go to").press("Enter");
   await expect(page.getByRole("main").getByRole("alert")).toBeInViewport({ ratio: 1 });
   await page.unroute(/\/api\/assets\?.*offset=120/);
-  await page.goto(there);
+  await page.goto(urlBefore);
 
   // The full view has an address of its own: a reload shows it again, and Back closes it.
   await tile(page, "wall_030.png").focus();

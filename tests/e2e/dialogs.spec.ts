@@ -42,10 +42,10 @@ test("scrolls only the body of a long dialog on a small phone", async ({ signedI
     await expect(keys.getByRole("heading").first()).toBeInViewport({ ratio: 1 });
   }
   // The effect of a wheel shows in the frames after it.
-  const moved = await page.evaluate(async () => {
+  const movedPx = await page.evaluate(async () => {
     for (let frame = 0; frame < 10; frame += 1) await new Promise(requestAnimationFrame);
     return scrollY;
   });
-  expect(moved).toBe(0);
+  expect(movedPx).toBe(0);
   await expectAccessible(page);
 });

@@ -62,10 +62,10 @@ test("keeps the list with its age, names the fault and recovers after any bad re
   }
 
   await test.step("shows an unknown state and unknown fields", async () => {
-    const stranger = { id: "00000000-0000-4000-8000-000000000001", status: "dreaming", create_time: 1_767_225_600_000, mood: ["odd"] };
+    const oddJob = { id: "00000000-0000-4000-8000-000000000001", status: "dreaming", create_time: 1_767_225_600_000, mood: ["odd"] };
     const pagination = { offset: 0, limit: 100, total: 1, has_more: false };
-    line.spoil(answering(200, "application/json", JSON.stringify({ jobs: [stranger], pagination })));
-    await expect(page.locator(`tr[data-row="${stranger.id}"]`)).toContainText("dreaming");
+    line.spoil(answering(200, "application/json", JSON.stringify({ jobs: [oddJob], pagination })));
+    await expect(page.locator(`tr[data-row="${oddJob.id}"]`)).toContainText("dreaming");
     await expect(age).toHaveText("live");
     line.spoil();
     await expect(row).toBeVisible();

@@ -50,10 +50,10 @@ test("serves scripts as immutable Brotli, marked for early compilation", async (
       vary: "Accept-Encoding",
     });
     expect(await packed.text()).toBe(await plain.text());
-    const again = await page.request.get(desk.url + path, {
+    const secondResponse = await page.request.get(desk.url + path, {
       headers: { "accept-encoding": "br", "if-none-match": packed.headers().etag ?? "" },
     });
-    expect(again.status()).toBe(304);
+    expect(secondResponse.status()).toBe(304);
   }
   expect(await (await page.request.get(desk.url + script)).text()).toMatch(/^\/\/# allFunctionsCalledOnLoad\n/);
 });

@@ -59,14 +59,14 @@ test("fits a job's drawing to a phone", async ({ signedIn: page, desk }) => {
 test("opens a tile in a new tab with Ctrl or the middle button without selecting it", async ({ signedIn: page, context, desk }) => {
   // Not a sample's picture: other tests of this console find that one by its own name.
   const { bytes } = await photograph({ r: 70, g: 20, b: 30 });
-  const sent = await page.request.post(`${desk.url}/api/assets`, {
+  const response = await page.request.post(`${desk.url}/api/assets`, {
     headers: { origin: desk.url },
     multipart: {
       name: "in-a-tab.png",
       file: { name: "photo.png", mimeType: "image/png", buffer: bytes },
     },
   });
-  expect(sent.ok()).toBe(true);
+  expect(response.ok()).toBe(true);
   await page.goto(`${desk.url}/assets`);
   const tile = page.getByRole("list", { name: "Assets" }).getByRole("link", { name: "in-a-tab.png" });
   await expect(tile).toBeVisible();
@@ -74,9 +74,9 @@ test("opens a tile in a new tab with Ctrl or the middle button without selecting
   for (const press of [{ modifiers: ["ControlOrMeta" as const] }, { button: "middle" as const }]) {
     const opening = context.waitForEvent("page");
     await tile.click(press);
-    const opened = await opening;
-    await expect(opened).toHaveURL(/\/assets\/[0-9a-f-]+$/);
-    await opened.close();
+    const openedPage = await opening;
+    await expect(openedPage).toHaveURL(/\/assets\/[0-9a-f-]+$/);
+    await openedPage.close();
   }
   await expect(page.getByRole("region", { name: "Selected rows" })).toBeHidden();
   await expect(page).toHaveURL(`${desk.url}/assets`);

@@ -21,14 +21,14 @@ test("lets an operator join by link, run a workflow and see why Settings is clos
   });
 
   await test.step("lets the owner withdraw a link sent to a wrong address", async () => {
-    const wrong = await invite(page, desk, "wrong@example.com", "viewer");
+    const invitation = await invite(page, desk, "wrong@example.com", "viewer");
     await page.getByRole("button", { name: "Withdraw: wrong@example.com" }).click();
     await page.getByRole("button", { name: "Withdraw the invitation of wrong@example.com" }).click();
     await expect(page.getByText("No open invitations.")).toBeVisible();
-    const late = await (await browser.newContext()).newPage();
-    await late.goto(wrong);
-    await expect(late.getByText("This invitation is no longer valid")).toBeVisible();
-    await late.context().close();
+    const latePage = await (await browser.newContext()).newPage();
+    await latePage.goto(invitation);
+    await expect(latePage.getByText("This invitation is no longer valid")).toBeVisible();
+    await latePage.context().close();
   });
 
   await test.step("lets the member run a sample", async () => {
@@ -143,9 +143,9 @@ async function join(browser: Browser, link: string, name: string): Promise<Page>
 async function signInAs(page: Page, email: string): Promise<void> {
   await page.getByLabel("Email").fill(email);
   await page.getByLabel("Password").fill(PASSWORD);
-  const answered = page.waitForResponse((response) => response.url().includes("/api/auth/callback/credentials"));
+  const pendingResponse = page.waitForResponse((response) => response.url().includes("/api/auth/callback/credentials"));
   await page.getByRole("button", { name: "Sign in" }).click();
-  await answered;
+  await pendingResponse;
 }
 
 function memberRow(page: Page, name: string) {
@@ -161,7 +161,7 @@ async function openSample(page: Page): Promise<void> {
 /** Above all controls of the page, and visible without scrolling. */
 async function expectAtHead(page: Page, locator: Locator): Promise<void> {
   await expect(locator).toBeInViewport({ ratio: 1 });
-  const below = page.getByRole("main").locator("input, textarea, select").filter({ visible: true }).first();
-  const [line, first] = [await locator.boundingBox(), await below.boundingBox()];
+  const fieldsBelow = page.getByRole("main").locator("input, textarea, select").filter({ visible: true }).first();
+  const [line, first] = [await locator.boundingBox(), await fieldsBelow.boundingBox()];
   expect(line && first && line.y + line.height <= first.y, JSON.stringify([line, first])).toBe(true);
 }

@@ -23,9 +23,9 @@ test("keeps every seed digit from file and keyboard to the job and back", async 
   await value.fill(TYPED);
   const sending = page.waitForRequest((request) => request.method() === "POST" && request.url().includes("/api/prompt"));
   await page.getByRole("button", { name: "Run", exact: true }).filter({ visible: true }).click();
-  const sent = (await sending).postData() ?? "";
-  expect(sent).toContain(`"noise_seed":${SEED}`);
-  expect(sent).toContain(`"value":${TYPED}`);
+  const postData = (await sending).postData() ?? "";
+  expect(postData).toContain(`"noise_seed":${SEED}`);
+  expect(postData).toContain(`"value":${TYPED}`);
 
   const result = page.getByRole("link", { name: /^Open job/ });
   const id = ((await result.getAttribute("href")) ?? "").split("/").at(-1) ?? "";

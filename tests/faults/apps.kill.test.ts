@@ -46,8 +46,8 @@ async function run(key: string, prefix: string): Promise<{ status: number; run: 
   const form = new FormData();
   form.set("picture", new File([new Uint8Array(await picture(8, 8))], "photo.png", { type: "image/png" }));
   form.set("prefix", prefix);
-  const sent = { method: "POST", body: form, headers: { ...headers, "idempotency-key": key } };
-  const response = await fetch(`${url}/api/apps/${app.id}/runs`, sent);
+  const init = { method: "POST", body: form, headers: { ...headers, "idempotency-key": key } };
+  const response = await fetch(`${url}/api/apps/${app.id}/runs`, init);
   return { status: response.status, ...((await response.json()) as { run: AppRun }) };
 }
 async function runs(): Promise<AppRun[]> {
@@ -55,7 +55,7 @@ async function runs(): Promise<AppRun[]> {
   return ((await response.json()) as { runs: AppRun[] }).runs;
 }
 const stateOf = async (prefix: string) => (await runs()).find(({ inputs }) => inputs.prefix === prefix)?.state;
-const sentFor = (prefix: string) => gate.seen.filter((seen) => isPrompt(seen) && seen.body.includes(`"${prefix}"`)).length;
+const sentFor = (prefix: string) => gate.seen.filter((request) => isPrompt(request) && request.body.includes(`"${prefix}"`)).length;
 const ended = (prefix: string) => until(`${prefix} has ended`, async () => (await stateOf(prefix)) === "completed");
 
 it("submits each run exactly once when killed before, during and after the answer", async () => {

@@ -72,9 +72,9 @@ describe.each(disks)("on $name without a free byte", ({ make }) => {
     await first.close();
     rmSync(join(disk.path, "reserve"), { force: true });
     disk.fill();
-    const again = openStore(disk.path);
-    await again.migrate();
-    expect(await again.members.hasOwner()).toBe(false);
-    await again.close();
+    const reopenedStore = openStore(disk.path);
+    await reopenedStore.migrate();
+    expect(await reopenedStore.members.hasOwner()).toBe(false);
+    await reopenedStore.close();
   });
 });

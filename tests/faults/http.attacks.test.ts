@@ -35,12 +35,12 @@ const MIB = 1024 ** 2;
 
 let dataDir: string;
 let running: Started | undefined;
-const opened: ReturnType<typeof openRaw>[] = [];
+const raws: ReturnType<typeof openRaw>[] = [];
 beforeEach(async () => {
   dataDir = temporaryFolder();
 });
 afterEach(async () => {
-  for (const { socket } of opened.splice(0)) socket.destroy();
+  for (const { socket } of raws.splice(0)) socket.destroy();
   await running?.stop("SIGKILL");
 });
 
@@ -48,7 +48,7 @@ type Running = Started & { url: string };
 
 function attack({ url }: Running, bytes: string, options?: Parameters<typeof openRaw>[1]) {
   const item = openRaw(url, options);
-  opened.push(item);
+  raws.push(item);
   item.socket.write(bytes);
   return item;
 }
@@ -195,8 +195,8 @@ describe("the console", () => {
       "/api/health",
       "/api/nothing",
     ]) {
-      const answer = await fetch(url + path, { redirect: "manual" });
-      const policy = answer.headers.get("content-security-policy") ?? "";
+      const response = await fetch(url + path, { redirect: "manual" });
+      const policy = response.headers.get("content-security-policy") ?? "";
       expect(policy, path).toMatch(/default-src '(self|none)'/);
       expect(policy.match(/default-src/g), path).toHaveLength(1);
     }
@@ -218,10 +218,10 @@ describe("the console", () => {
     const csrf = await fetch(`${url}/api/auth/csrf`);
     const { csrfToken }: { csrfToken: string } = await csrf.json();
     const cookiesOf = (response: Response) => response.headers.getSetCookie().map((cookie) => cookie.split(";")[0] ?? "");
-    const signIn = (email: string, password: string, ...more: string[]) =>
+    const signIn = (email: string, password: string, ...extra: string[]) =>
       send("/api/auth/callback/credentials", new URLSearchParams({ csrfToken, email, password: password, json: "true" }).toString(), {
         "content-type": "application/x-www-form-urlencoded",
-        cookie: [...cookiesOf(csrf), ...more].join("; "),
+        cookie: [...cookiesOf(csrf), ...extra].join("; "),
       });
     expect((await signIn("ada@desk.test", "wrong password")).status).toBe(401);
     expect((await signIn("typed-into-the-wrong-field", "x")).status).toBe(401);
@@ -245,24 +245,26 @@ describe("the console", () => {
     const { url } = server();
     const { host } = new URL(url);
     const from = "127.0.0.3";
-    const ask = async (path: string, lines = "", times = 1) => {
+    const sendLines = async (path: string, lines = "", times = 1) => {
       const { socket, received } = openRaw(url, { from });
-      const request = (more: string) => `GET ${path} HTTP/1.1\r\nHost: ${host}\r\n${lines}${more}\r\n`;
+      const request = (extra: string) => `GET ${path} HTTP/1.1\r\nHost: ${host}\r\n${lines}${extra}\r\n`;
       socket.write(request("").repeat(times - 1) + request("Connection: close\r\n"));
       await once(socket, "close");
       return received();
     };
-    const answers = await Promise.all(Array.from({ length: 60 }, () => ask("/sign-in", "Accept: text/html\r\n", 10)));
+    const answers = await Promise.all(Array.from({ length: 60 }, () => sendLines("/sign-in", "Accept: text/html\r\n", 10)));
     expect(answers.join("")).toContain("HTTP/1.1 429 ");
     expect(answers.join("").match(/HTTP\/1\.1 5\d\d /)).toBeNull();
     // A few more may pass by then.
     for (const path of ["/sign-in", "/jobs", "/api/jobs", "/api/auth/csrf", "/share/guess"])
-      expect(await ask(path, "", 15)).toMatch(/HTTP\/1\.1 429 [^]*retry-after: \d+/i);
+      expect(await sendLines(path, "", 15)).toMatch(/HTTP\/1\.1 429 [^]*retry-after: \d+/i);
     for (const path of ["/jobs", "/api/jobs", "/api/auth/csrf"])
-      expect([path, readRaw(await ask(path, `Cookie: ${ownerSession}\r\n`)).status]).toEqual([path, 200]);
-    expect(readRaw(await ask("/api/health")).status).toBe(200);
-    const others = await Promise.all(["/sign-in", "/share/guess", "/jobs"].map((path) => fetch(url + path, { redirect: "manual" })));
-    expect(others.map(({ status }) => status)).toEqual([200, 404, 307]);
+      expect([path, readRaw(await sendLines(path, `Cookie: ${ownerSession}\r\n`)).status]).toEqual([path, 200]);
+    expect(readRaw(await sendLines("/api/health")).status).toBe(200);
+    const otherResponses = await Promise.all(
+      ["/sign-in", "/share/guess", "/jobs"].map((path) => fetch(url + path, { redirect: "manual" })),
+    );
+    expect(otherResponses.map(({ status }) => status)).toEqual([200, 404, 307]);
   });
 
   it("answers programs at pages in JSON, and a missing file with 404", async () => {
@@ -275,10 +277,10 @@ describe("the console", () => {
       expect([response.status, (await response.json()).message]).toEqual([401, expect.stringContaining(`${url}/api`)]);
     }
     for (const path of ["/_next/static/nothing.js", "/samples/nothing.png"]) expect((await fetch(url + path)).status).toBe(404);
-    const [one, other] = await Promise.all([1, 2].map(() => fetch(`${url}/sign-in?callbackUrl=/jobs`)));
-    const nonceOf = (answer?: Response) => /'nonce-([^']+)'/.exec(answer?.headers.get("content-security-policy") ?? "")?.[1] ?? "";
-    expect([nonceOf(one).length > 20, nonceOf(one) === nonceOf(other)]).toEqual([true, false]);
-    expect(await one?.text()).toContain(`nonce="${nonceOf(one)}"`);
+    const [first, second] = await Promise.all([1, 2].map(() => fetch(`${url}/sign-in?callbackUrl=/jobs`)));
+    const nonceOf = (response?: Response) => /'nonce-([^']+)'/.exec(response?.headers.get("content-security-policy") ?? "")?.[1] ?? "";
+    expect([nonceOf(first).length > 20, nonceOf(first) === nonceOf(second)]).toEqual([true, false]);
+    expect(await first?.text()).toContain(`nonce="${nonceOf(first)}"`);
   });
 
   it("refuses a body of megabytes with 413 and writes no error of its own about it", async () => {

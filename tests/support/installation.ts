@@ -11,8 +11,8 @@ export const ANOTHER_KEY = "sk-of-another-service";
 
 export type Installation = { job: string; image: string; masked: string; app: string; run: string; share: string; connection: string };
 
-const post = async (world: AppWorld, path: string, asking: Asking) => {
-  const { status, body } = await world.ask(path, { as: "operator", method: "POST", ...asking });
+const post = async (world: AppWorld, path: string, options: Asking) => {
+  const { status, body } = await world.ask(path, { as: "operator", method: "POST", ...options });
   if (status > 201) throw new Error(`${path}: ${status} ${JSON.stringify(body)}`);
   return body;
 };

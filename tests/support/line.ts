@@ -11,20 +11,20 @@ export async function startLine(to: number): Promise<Line> {
   const forgotten = new WeakSet<Socket>();
   const server = createServer((near) => {
     const far = connect(to, "127.0.0.1");
-    for (const [one, other] of [
+    for (const [first, second] of [
       [near, far],
       [far, near],
     ] as const) {
-      sockets.add(one);
-      one.on("data", (bytes: Buffer) => {
-        if (forgotten.has(one)) return;
-        if (isCut) buffered.push([other, bytes]);
-        else other.write(bytes);
+      sockets.add(first);
+      first.on("data", (bytes: Buffer) => {
+        if (forgotten.has(first)) return;
+        if (isCut) buffered.push([second, bytes]);
+        else second.write(bytes);
       });
-      one.on("error", () => other.destroy());
-      one.on("close", () => {
-        sockets.delete(one);
-        other.destroy();
+      first.on("error", () => second.destroy());
+      first.on("close", () => {
+        sockets.delete(first);
+        second.destroy();
       });
     }
   }).listen(0, "127.0.0.1");
@@ -34,7 +34,7 @@ export async function startLine(to: number): Promise<Line> {
     cut: () => void (isCut = true),
     mend() {
       isCut = false;
-      for (const [other, said] of buffered) if (!other.destroyed) other.write(said);
+      for (const [other, chunk] of buffered) if (!other.destroyed) other.write(chunk);
       buffered = [];
     },
     /** What is open now stays open and silent, as where a firewall has dropped it; new connections work. */

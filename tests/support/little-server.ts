@@ -9,13 +9,13 @@ type Answer = (request: Seen, response: ServerResponse) => unknown;
 export type Upgrade = (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
 
 /** `upgrade` handles WebSockets; without it there are none. */
-export async function startLittleServer(answer: Answer, upgrade?: Upgrade): Promise<LittleServer> {
-  const seen: Seen[] = [];
+export async function startLittleServer(respond: Answer, upgrade?: Upgrade): Promise<LittleServer> {
+  const requests: Seen[] = [];
   const server = createServer((request, response) => {
     void read(request).then(async (body) => {
       const entry = { method: request.method ?? "", url: request.url ?? "", headers: request.headers, body };
-      seen.push(entry);
-      await answer(entry, response);
+      requests.push(entry);
+      await respond(entry, response);
     });
   });
   const upgraded = new Set<Duplex>();
@@ -31,7 +31,7 @@ export async function startLittleServer(answer: Answer, upgrade?: Upgrade): Prom
   return {
     url: `http://${host}`,
     host,
-    seen,
+    seen: requests,
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());

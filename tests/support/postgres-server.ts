@@ -86,22 +86,22 @@ export type OwnDatabase = { url: string; drop(): Promise<void> };
 /** An empty database on the server at `url`. */
 export async function createDatabase(url: string): Promise<OwnDatabase> {
   const name = `lightdesk_${randomUUID().replaceAll("-", "")}`;
-  await ask(url, `CREATE DATABASE ${name}`);
-  const own = new URL(url);
-  own.pathname = `/${name}`;
-  return { url: own.href, drop: () => ask(url, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`).then(() => undefined) };
+  await queryDatabase(url, `CREATE DATABASE ${name}`);
+  const parsedUrl = new URL(url);
+  parsedUrl.pathname = `/${name}`;
+  return { url: parsedUrl.href, drop: () => queryDatabase(url, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`).then(() => undefined) };
 }
 
 /** The address of the same database, with this schema as the search path. */
 export function inSchema(url: string, schema: string): string {
-  const there = new URL(url);
-  there.searchParams.set("options", `-c search_path=${schema}`);
-  return there.href;
+  const parsedUrl = new URL(url);
+  parsedUrl.searchParams.set("options", `-c search_path=${schema}`);
+  return parsedUrl.href;
 }
 
 /** Ends the connections of consoles and services to this database alone: the server has those of other suites too. Their number. */
 export async function endConnections(url: string, condition = "true"): Promise<number> {
-  const queryResults = await ask(
+  const queryResults = await queryDatabase(
     url,
     `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
      WHERE datname = current_database() AND application_name LIKE 'lightdesk%' AND ${condition}`,
@@ -110,7 +110,7 @@ export async function endConnections(url: string, condition = "true"): Promise<n
 }
 
 /** The rows of one statement, bypassing the console. */
-export async function ask<Row extends pg.QueryResultRow = pg.QueryResultRow>(url: string, statement: string): Promise<Row[]> {
+export async function queryDatabase<Row extends pg.QueryResultRow = pg.QueryResultRow>(url: string, statement: string): Promise<Row[]> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   try {

@@ -86,10 +86,10 @@ async function comfyUi({ base, headers }: Place) {
 /** These clients return a picture as soon as its node has made it; the job ends a moment later. */
 const end = (received: readonly string[]) => until("the client hears of the job's end", () => received.includes("execution_success"));
 
-export const publicClients: Record<string, (place: Place, work: Work) => Promise<Driven>> = {
+export const publicClients: Record<string, (target: Place, work: Work) => Promise<Driven>> = {
   /** It cannot upload. */
-  async "@stable-canvas/comfyui-client"(place, { graph, outputNode }) {
-    const client = stableCanvas(place);
+  async "@stable-canvas/comfyui-client"(target, { graph, outputNode }) {
+    const client = stableCanvas(target);
     const received: string[] = [];
     for (const type of ["status", "execution_start", "executing", "progress", "executed", "execution_success"] as const)
       client.on(type, () => void received.push(type));
@@ -120,8 +120,8 @@ export const publicClients: Record<string, (place: Place, work: Work) => Promise
   },
 
   /** Accepts custom headers; connects to /ws below its base. */
-  async "@saintno/comfyui-sdk"(place, { graph, outputNode, upload }) {
-    const api = saintno(place);
+  async "@saintno/comfyui-sdk"(target, { graph, outputNode, upload }) {
+    const api = saintno(target);
     const received: string[] = [];
     for (const type of ["status", "execution_start", "executing", "progress", "executed", "execution_success"] as const)
       api.on(type, () => void received.push(type));
@@ -129,17 +129,17 @@ export const publicClients: Record<string, (place: Place, work: Work) => Promise
       await api.init().waitForReady();
       const titled = Object.fromEntries(Object.entries(graph).map(([id, node]) => [id, { ...node, _meta: { title: id } }]));
       const prompt = new PromptBuilder(titled, [], ["picture"]).setOutputNode("picture", outputNode);
-      const done = await new CallWrapper(api, prompt).run();
-      if (!done) throw new Error("the job failed for it");
-      const { images } = done.picture as unknown as { images: Parameters<ComfyApi["getImage"]>[0][] };
+      const result = await new CallWrapper(api, prompt).run();
+      if (!result) throw new Error("the job failed for it");
+      const { images } = result.picture as unknown as { images: Parameters<ComfyApi["getImage"]>[0][] };
       const [item] = images;
       if (!item) throw new Error("it found no picture");
       await end(received);
-      const sent = await api.uploadImage(upload, "sent.png");
+      const uploaded = await api.uploadImage(upload, "sent.png");
       const queue = await api.getQueue();
       return {
         picture: await bytesOf(await api.getImage(item)),
-        uploaded: sent ? sent.info.filename : "",
+        uploaded: uploaded ? uploaded.info.filename : "",
         queue: { running: queue.queue_running.length, pending: queue.queue_pending.length },
         history: Object.keys(await api.getHistories()),
         system: (await api.getSystemStats()).system,
@@ -151,8 +151,8 @@ export const publicClients: Record<string, (place: Place, work: Work) => Promise
     }
   },
 
-  async "comfy-ui-client"(place, { graph, outputNode, upload }) {
-    const { client, proxy } = await comfyUi(place);
+  async "comfy-ui-client"(target, { graph, outputNode, upload }) {
+    const { client, proxy } = await comfyUi(target);
     try {
       await client.connect();
       const [image] = (await client.getImages(graph))[outputNode] ?? [];
@@ -176,10 +176,10 @@ export const publicClients: Record<string, (place: Place, work: Work) => Promise
 };
 
 /** Each works without a socket: these calls are answered at once. */
-export const controlsOf: Record<string, (place: Place, act: (controls: Controls) => Promise<void>) => Promise<void>> = {
-  async "@stable-canvas/comfyui-client"(place, act) {
-    const client = stableCanvas(place);
-    await act({
+export const controlsOf: Record<string, (target: Place, callback: (controls: Controls) => Promise<void>) => Promise<void>> = {
+  async "@stable-canvas/comfyui-client"(target, callback) {
+    const client = stableCanvas(target);
+    await callback({
       submit: async (graph) => (await client._enqueue_prompt(graph)).prompt_id,
       interrupt: (id) => client.interrupt(id),
       unqueue: (id) => client.deleteItem("queue", id),
@@ -192,9 +192,9 @@ export const controlsOf: Record<string, (place: Place, act: (controls: Controls)
   },
 
   /** Interrupts without naming a job, so it sends no body. */
-  async "@saintno/comfyui-sdk"(place, act) {
-    const api = saintno(place);
-    await act({
+  async "@saintno/comfyui-sdk"(target, callback) {
+    const api = saintno(target);
+    await callback({
       submit: async (graph) => (await api.appendPrompt(graph)).prompt_id,
       interrupt: () => api.interrupt(),
       unqueue: (id) => api.manageQueue({ delete: [id] }),
@@ -210,9 +210,9 @@ export const controlsOf: Record<string, (place: Place, act: (controls: Controls)
   },
 
   /** Interrupts like the one before, and then expects a JSON object that no service of the family answers with. */
-  async "comfy-ui-client"(place, act) {
-    const { client, proxy } = await comfyUi(place);
-    await act({
+  async "comfy-ui-client"(target, callback) {
+    const { client, proxy } = await comfyUi(target);
+    await callback({
       submit: async (graph) => (await client.queuePrompt(graph)).prompt_id,
       interrupt: () => client.interrupt().catch(unlessNoJson),
       entry: async (id) => (await client.getHistory(id))[id],

@@ -17,14 +17,14 @@ export function startServiceGate(
     const fate = fateOf(request);
     if (fate === "lost") return;
     const passed = { "x-api-key": String(headers["x-api-key"]), "content-type": String(headers["content-type"] ?? "application/json") };
-    const sent = { method, headers: passed, ...(method !== "GET" && { body: new Uint8Array(body) }) };
-    const answered = await fetch(service.url + url, sent).then(
+    const init = { method, headers: passed, ...(method !== "GET" && { body: new Uint8Array(body) }) };
+    const upstream = await fetch(service.url + url, init).then(
       async (response) => ({ answer: response, read: Buffer.from(await response.arrayBuffer()) }),
       () => undefined,
     );
     // The connection to the service broke, so this one breaks too.
-    if (!answered) return void response.destroy();
-    const { answer, read } = answered;
+    if (!upstream) return void response.destroy();
+    const { answer, read } = upstream;
     onAnswer(request, answer.status);
     if (fate === "unanswered") return;
     const type = answer.headers.get("content-type") ?? "application/json";

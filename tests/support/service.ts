@@ -8,7 +8,7 @@ import { createService, type ServiceOptions } from "@/lib/service/index";
 import { SERVICE_SCHEMA } from "@/lib/service/store/baseline";
 import { SqliteConnection } from "@/lib/shared/database/sqlite";
 import { closeAfterwards } from "./close-afterwards";
-import { ask, createDatabase, inSchema, type OwnDatabase } from "./postgres-server";
+import { queryDatabase, createDatabase, inSchema, type OwnDatabase } from "./postgres-server";
 
 const ORIGIN = "http://service.test";
 const workerPath = join(process.cwd(), "dist", "node-worker.mjs");
@@ -75,21 +75,21 @@ const databases = new Map<string, OwnDatabase>();
 
 async function databaseOf(folder: string): Promise<OwnDatabase | undefined> {
   const server = inject("postgres");
-  const own = databases.get(folder) ?? (server === undefined ? undefined : await createDatabase(server));
-  if (own) databases.set(folder, own);
-  return own;
+  const database = databases.get(folder) ?? (server === undefined ? undefined : await createDatabase(server));
+  if (database) databases.set(folder, database);
+  return database;
 }
 
 export async function startService(options: Partial<ServiceOptions> = {}) {
   const folder = options.dataDir ?? (await mkdtemp(join(tmpdir(), "lightdesk-service-")));
   // An explicit `databaseUrl` wins, also `undefined`, which means SQLite.
-  const own = "databaseUrl" in options ? undefined : await databaseOf(folder);
+  const ownDatabase = "databaseUrl" in options ? undefined : await databaseOf(folder);
   const complaints: unknown[] = [];
   const complain = (fields: unknown, message: string) => void complaints.push({ fields, message });
   const log = { info: () => undefined, warn: () => undefined, error: complain };
   const settings = {
     dataDir: folder,
-    ...(own && { databaseUrl: own.url }),
+    ...(ownDatabase && { databaseUrl: ownDatabase.url }),
     shippedImagesDir,
     workerPath,
     concurrency: 2,
@@ -108,7 +108,7 @@ export async function startService(options: Partial<ServiceOptions> = {}) {
     complaints,
     /** A client with a new key of that user. */
     client(user = "ada") {
-      const key = service.keys.createKey(user).then((made) => made.key);
+      const key = service.keys.createKey(user).then((newKey) => newKey.key);
       // The request that uses the key reports the error.
       key.catch(() => undefined);
       return createClient(send, key);
@@ -116,7 +116,7 @@ export async function startService(options: Partial<ServiceOptions> = {}) {
     anonymous: (key?: string) => createClient(send, key),
     /** Runs a statement directly on the service's database, whichever it is. */
     async rows<Row extends QueryResultRow>(statement: string): Promise<Row[]> {
-      if (own) return ask<Row>(inSchema(own.url, SERVICE_SCHEMA), statement);
+      if (ownDatabase) return queryDatabase<Row>(inSchema(ownDatabase.url, SERVICE_SCHEMA), statement);
       const database = new SqliteConnection(join(folder, "service.sqlite"));
       try {
         const prepared = database.prepare<[], Row>(statement);
@@ -127,7 +127,7 @@ export async function startService(options: Partial<ServiceOptions> = {}) {
     },
     /** Everything stored about keys: the rows on PostgreSQL, else the bytes of the files. */
     async storedKeys() {
-      if (own) return JSON.stringify(await ask(own.url, "SELECT * FROM lightdesk_service.keys"));
+      if (ownDatabase) return JSON.stringify(await queryDatabase(ownDatabase.url, "SELECT * FROM lightdesk_service.keys"));
       const files = (await readdir(folder)).filter((file) => file.startsWith("service.sqlite"));
       return Buffer.concat(await Promise.all(files.map((file) => readFile(join(folder, file))))).toString("latin1");
     },
@@ -136,7 +136,7 @@ export async function startService(options: Partial<ServiceOptions> = {}) {
       // A folder that was given stays, with its database.
       if (options.dataDir !== undefined) return;
       databases.delete(folder);
-      await own?.drop();
+      await ownDatabase?.drop();
       await rm(folder, { recursive: true, force: true });
     }),
   };

@@ -46,8 +46,8 @@ export function startProcess(
   const printed = async (label: string): Promise<string> => {
     const line = new RegExp(`^${label}: (\\S+)`, "m");
     for (;;) {
-      const match = line.exec(output)?.[1];
-      if (match !== undefined) return match;
+      const value = line.exec(output)?.[1];
+      if (value !== undefined) return value;
       if (child.exitCode !== null || child.signalCode !== null)
         throw new Error(`${script} ended (${child.exitCode}) before it said "${label}":\n${output}`);
       await new Promise<void>((resolve) => (wake = resolve));

@@ -8,8 +8,8 @@ export async function watchTraffic(cdp: CDPSession) {
   const underWay = new Set<string>();
   let changedAtMs = performance.now();
   const ended = (id: string, bytes = 0) => {
-    const match = fetched.get(id);
-    if (match) match.bytes += bytes;
+    const entry = fetched.get(id);
+    if (entry) entry.bytes += bytes;
     underWay.delete(id);
     changedAtMs = performance.now();
   };

@@ -16,11 +16,11 @@ import { isForbiddenAddress } from "@/lib/shared/guarded-connector";
 import { temporaryFolder } from "@/tests/support/temporary-folder";
 
 const [rule] = config.flatMap((part) => {
-  const match = "rules" in part ? part.rules?.["no-restricted-syntax"] : undefined;
-  return Array.isArray(match) ? [match] : [];
+  const syntaxRule = "rules" in part ? part.rules?.["no-restricted-syntax"] : undefined;
+  return Array.isArray(syntaxRule) ? [syntaxRule] : [];
 });
 const linter = new Linter();
-const found = (code: string) =>
+const lintMessages = (code: string) =>
   linter
     .verify(code, [
       {
@@ -49,11 +49,11 @@ test.each([
   '<img src={withQuery("/api/view", {})} />',
   '<Picture src="/samples/one.webp" />',
 ])("reports an address without the base path: %s", (code) => {
-  expect(found(code)).toEqual([expect.stringContaining("Browsers need the base path here")]);
+  expect(lintMessages(code)).toEqual([expect.stringContaining("Browsers need the base path here")]);
 });
 
 test.each(['callApi(apiPath("/api/jobs"))', 'router.push(apiPath("/jobs"))', '<Link href={apiPath("/jobs")} />'])("twice: %s", (code) => {
-  expect(found(code)).toEqual([expect.stringContaining("without apiPath")]);
+  expect(lintMessages(code)).toEqual([expect.stringContaining("without apiPath")]);
 });
 
 test.each([
@@ -66,7 +66,7 @@ test.each([
   'new URL("./worker.ts", import.meta.url)',
   'text.replace("/", "-")',
 ])("accepts a correct address: %s", (code) => {
-  expect(found(code)).toEqual([]);
+  expect(lintMessages(code)).toEqual([]);
 });
 
 test.each([
@@ -202,8 +202,8 @@ it.each(examples)("accepts the settings of an example in docs/admin/%s.md", (_, 
 it("docs/admin/monitoring.md lists every metric", () => {
   const source = readFileSync("lib/shared/metrics.ts", "utf8");
   const metrics = [...source.matchAll(/^ {2}(lightdesk_\w+):/gm)].map(([, name]) => name);
-  const listed = new Set([...page("monitoring").matchAll(/`(lightdesk_\w+)`/g)].map(([, name]) => name));
-  expect([...listed].sort()).toEqual([...metrics].sort());
+  const documentedMetrics = new Set([...page("monitoring").matchAll(/`(lightdesk_\w+)`/g)].map(([, name]) => name));
+  expect([...documentedMetrics].sort()).toEqual([...metrics].sort());
 });
 
 it("docs/admin/troubleshooting.md lists every error code with its status", () => {

@@ -23,14 +23,14 @@ describe("build inputs", () => {
   });
 
   test("rebuilds for a changed source, a new one and a changed lock file", () => {
-    const seen = new Set([now()]);
+    const values = new Set([now()]);
     write("lib/server/env.ts", "three");
-    seen.add(now());
+    values.add(now());
     write("app/layout.tsx", "four");
-    seen.add(now());
+    values.add(now());
     write("package-lock.json", '{ "lockfileVersion": 3 }');
-    seen.add(now());
-    expect(seen.size).toBe(4);
+    values.add(now());
+    expect(values.size).toBe(4);
   });
 
   test("has one build folder per base path", () => {
@@ -74,17 +74,17 @@ describe("build lock", () => {
 
   test("waits for a running build, says so once and then builds", async () => {
     mkdirSync(lock());
-    const said: string[] = [];
+    const lines: string[] = [];
     const built = withBuildLock(
       root,
       () => Promise.resolve("built"),
       (text: string) => {
-        said.push(text);
+        lines.push(text);
         rmSync(lock(), { recursive: true });
       },
     );
     expect(await built).toBe("built");
-    expect(said).toEqual(["Waiting for another process that builds in this folder.\n"]);
+    expect(lines).toEqual(["Waiting for another process that builds in this folder.\n"]);
     expect(existsSync(lock())).toBe(false);
   });
 

@@ -21,7 +21,7 @@ export default consolePage(["files"], (context, { search, connection }) => {
         query={query}
         opened={textParam(search, "file")}
         canChange={context.viewer.can("operator")}
-        files={withRequestTime(listFiles(context, listing), (listed) => toFilesView(listed, query))}
+        files={withRequestTime(listFiles(context, listing), (files) => toFilesView(files, query))}
       />
     </>
   );

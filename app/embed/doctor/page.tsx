@@ -23,8 +23,8 @@ export default async function DoctorPage({ searchParams }: PageProps<"/embed/doc
       </PageMessages>
     );
   }
-  const named = await findHost(textParam(params, "host") ?? "");
-  if (named) redirect(`/embed/${named.id}/doctor00/doctor?origin=${encodeURIComponent(origin)}`);
+  const namedHost = await findHost(textParam(params, "host") ?? "");
+  if (namedHost) redirect(`/embed/${namedHost.id}/doctor00/doctor?origin=${encodeURIComponent(origin)}`);
   const t = await getTranslations("embedding.doctor");
   return <WholePageNote title={t("title")} text={t("whichHost")} />;
 }

@@ -30,7 +30,10 @@ export default async function StartPage({ searchParams }: PageProps<"/embed/star
 
 /** An embedded page's link was opened in its own tab: a member who is signed in to the console itself gets the same page there. */
 async function isTabOfMember(): Promise<boolean> {
-  const sent = new Headers(await headers());
-  sent.delete(EMBED_PATH_HEADER);
-  return sent.get("sec-fetch-dest") === "document" && (await readViewer(await openVisitorPage(), sent))?.credential.kind === "session";
+  const requestHeaders = new Headers(await headers());
+  requestHeaders.delete(EMBED_PATH_HEADER);
+  return (
+    requestHeaders.get("sec-fetch-dest") === "document" &&
+    (await readViewer(await openVisitorPage(), requestHeaders))?.credential.kind === "session"
+  );
 }

@@ -100,8 +100,8 @@ function OpenEditor({ draft: first, unsupported = [], app, catalogue }: OpenEdit
   const connectionParam = useConnectionParam();
   const t = useTranslations("apps.make");
   const router = useRouter();
-  const here = useConnection()?.id;
-  const connection = app?.connectionId ?? here;
+  const currentId = useConnection()?.id;
+  const connection = app?.connectionId ?? currentId;
   const [draft, setDraft] = useState(first);
   const [isBusy, setBusy] = useState(false);
   const [failure, setFailure] = useState<ApiFailure>();
@@ -214,9 +214,9 @@ function AboutCard({ definition: { title, text, tags, cover }, connection, onCha
           isOpen={isPicking}
           picture={picture}
           onClose={() => setPicking(false)}
-          onPicked={([picked]) => {
+          onPicked={([pickedAsset]) => {
             setPicking(false);
-            if (picked) onChange({ cover: picked.assetId });
+            if (pickedAsset) onChange({ cover: pickedAsset.assetId });
           }}
         />
       </div>

@@ -25,16 +25,16 @@ export function VersionsCard({ app }: { app: AppView }) {
   const connectionParam = useConnectionParam();
   const t = useTranslations("apps.make.versions");
   const router = useRouter();
-  const saved = useOnce(appApi(app.id, "versions"), versionsIn);
+  const loadedVersions = useOnce(appApi(app.id, "versions"), versionsIn);
   const [leaving, setLeaving] = useState<Leaving>();
   const { busyWith, failure, send } = useRequests<"act">();
-  async function act(what: Leaving) {
-    const path = what === "removal" ? appApi(app.id) : appApi(app.id, "versions", String(what.number), "restore");
-    const result = await send("act", callApi(path, { method: what === "removal" ? "DELETE" : "POST" }));
+  async function submitChange(removal: Leaving) {
+    const path = removal === "removal" ? appApi(app.id) : appApi(app.id, "versions", String(removal.number), "restore");
+    const result = await send("act", callApi(path, { method: removal === "removal" ? "DELETE" : "POST" }));
     setLeaving(undefined);
     if (!result.ok) return;
-    showToast({ tone: "ok", text: what === "removal" ? t("removed", { title: app.title }) : t("restored", { number: what.number }) });
-    router.push(withQuery(what === "removal" ? "/apps" : appPath(app.id), { connection: connectionParam }));
+    showToast({ tone: "ok", text: removal === "removal" ? t("removed", { title: app.title }) : t("restored", { number: removal.number }) });
+    router.push(withQuery(removal === "removal" ? "/apps" : appPath(app.id), { connection: connectionParam }));
   }
   const title =
     leaving === undefined
@@ -46,9 +46,11 @@ export function VersionsCard({ app }: { app: AppView }) {
     <>
       {failure ? <FailureMessage failure={failure} /> : null}
       <Card title={t("title")} bodyClassName="p-0">
-        {saved.failure ? <FailureMessage failure={saved.failure} onRetry={() => void saved.refresh()} className="m-3" /> : null}
+        {loadedVersions.failure ? (
+          <FailureMessage failure={loadedVersions.failure} onRetry={() => void loadedVersions.refresh()} className="m-3" />
+        ) : null}
         <ul>
-          {saved.value?.map((version) => (
+          {loadedVersions.value?.map((version) => (
             <li
               key={version.number}
               className="flex min-h-[46px] flex-wrap items-center gap-x-3 gap-y-1 border-b border-line px-3.5 py-1.5 last:border-b-0"
@@ -86,7 +88,7 @@ export function VersionsCard({ app }: { app: AppView }) {
         title={title}
         tone={leaving === "removal" ? "danger" : "primary"}
         isBusy={busyWith !== undefined}
-        onConfirm={() => leaving && void act(leaving)}
+        onConfirm={() => leaving && void submitChange(leaving)}
       >
         <p>{t(leaving === "removal" ? "removeText" : "restoreText")}</p>
       </ConfirmDialog>

@@ -84,16 +84,16 @@ export function BulkBar({
   const [sharing, setSharing] = useState<readonly string[]>();
   const download = useFileDownload();
   const archive = useArchive(connectionId);
-  const named = selected.kind === "named" ? selected.assets : undefined;
-  const count = named ? named.length : selected.kind === "matching" ? selected.total : 0;
-  const tagsOfNamed = [...new Set(named?.flatMap(({ tags }) => tags))];
-  const compared = named?.every(({ kind }) => kind === "image") ? named : [];
-  const hasFiles = useHandsOutFiles(connectionId, named?.[0] && assetFileUrl(named[0], connectionId));
-  const only = named?.length === 1 ? named[0] : undefined;
-  function copyThese(what: "ids" | "links") {
+  const selectedAssets = selected.kind === "named" ? selected.assets : undefined;
+  const count = selectedAssets ? selectedAssets.length : selected.kind === "matching" ? selected.total : 0;
+  const tagsOfNamed = [...new Set(selectedAssets?.flatMap(({ tags }) => tags))];
+  const compared = selectedAssets?.every(({ kind }) => kind === "image") ? selectedAssets : [];
+  const hasFiles = useHandsOutFiles(connectionId, selectedAssets?.[0] && assetFileUrl(selectedAssets[0], connectionId));
+  const only = selectedAssets?.length === 1 ? selectedAssets[0] : undefined;
+  function copyThese(kind: "ids" | "links") {
     if (selected.kind === "matching") return void bulk.collect(selected.query);
-    const texts = selected.assets.map(({ id }) => (what === "ids" ? id : assetLink(id, connection ?? connectionId)));
-    void copy(texts.join("\n"), t(what === "ids" ? "copiedIds" : "copiedLinks", { count: texts.length }));
+    const texts = selected.assets.map(({ id }) => (kind === "ids" ? id : assetLink(id, connection ?? connectionId)));
+    void copy(texts.join("\n"), t(kind === "ids" ? "copiedIds" : "copiedLinks", { count: texts.length }));
   }
   return (
     <>
@@ -120,15 +120,15 @@ export function BulkBar({
               {compared.length >= 2 && compared.length <= MAX_COMPARED ? (
                 <SelectionButton onClick={() => onCompare(compared.map(({ id }) => id))}>{t("compare")}</SelectionButton>
               ) : null}
-              {mayShare && rights.canTag && hasFiles && named && named.length <= MAX_SHARED ? (
-                <SelectionButton onClick={() => setSharing(named.map(({ id }) => id))}>{t("share")}</SelectionButton>
+              {mayShare && rights.canTag && hasFiles && selectedAssets && selectedAssets.length <= MAX_SHARED ? (
+                <SelectionButton onClick={() => setSharing(selectedAssets.map(({ id }) => id))}>{t("share")}</SelectionButton>
               ) : null}
               <SelectionButton onClick={() => copyThese("ids")}>{t("copyIds")}</SelectionButton>
-              {named ? <SelectionButton onClick={() => copyThese("links")}>{t("copyLinks")}</SelectionButton> : null}
-              {rights.canTag && named && named.length <= MAX_IN_RUN ? (
+              {selectedAssets ? <SelectionButton onClick={() => copyThese("links")}>{t("copyLinks")}</SelectionButton> : null}
+              {rights.canTag && selectedAssets && selectedAssets.length <= MAX_IN_RUN ? (
                 <Link
                   href={runHref(
-                    named.map(({ id }) => id),
+                    selectedAssets.map(({ id }) => id),
                     connection,
                   )}
                   prefetch={false}
@@ -150,7 +150,7 @@ export function BulkBar({
           label={t("tagsLabel")}
           connectionId={connectionId}
           seen={tagsOfNamed}
-          isClosed={asking === "removeTags" && named !== undefined}
+          isClosed={asking === "removeTags" && selectedAssets !== undefined}
           onTags={(tags) => bulk.start({ kind: asking, tags }, selected)}
           onClose={() => setAsking(undefined)}
         />

@@ -106,9 +106,11 @@ async function runAct(assetAct: AssetAct, assets: readonly AssetTarget[], work: 
   const fixed = assets.filter(({ immutable }) => immutable);
   const free = assets.filter(({ immutable }) => !immutable);
   work.onDone(fixed.length);
-  async function batch(these: readonly AssetTarget[]): Promise<BatchOutcome<Entry>> {
+  async function batch(targets: readonly AssetTarget[]): Promise<BatchOutcome<Entry>> {
     const results = await Promise.all(
-      these.map((asset) => actOn(asset.only && assetAct.kind !== "delete" ? { ...assetAct, tags: asset.only } : assetAct, asset.id, work)),
+      targets.map((asset) =>
+        actOn(asset.only && assetAct.kind !== "delete" ? { ...assetAct, tags: asset.only } : assetAct, asset.id, work),
+      ),
     );
     return { entries: results.map(({ entry }) => entry), isOver: results.some(({ isOver }) => isOver) };
   }
@@ -132,9 +134,9 @@ async function actOn(assetAct: AssetAct, id: string, work: Work): Promise<Acted>
   const { total_tags: total, added, removed, already_present: present, not_present: absent } = result.value;
   // Services may send only the complete list of tags: then the requested tags count as changed.
   const isDetailed = added.length + removed.length + present.length + absent.length > 0;
-  const changed = isDetailed ? (isAdding ? added : removed) : assetAct.tags;
-  const outcome = isAdding ? (changed.length > 0 ? "tagged" : "hadIt") : changed.length > 0 ? "untagged" : "hadNot";
-  return { entry: { id, outcome, changed, before: isAdding ? present : absent, total }, isOver: false };
+  const changedTags = isDetailed ? (isAdding ? added : removed) : assetAct.tags;
+  const outcome = isAdding ? (changedTags.length > 0 ? "tagged" : "hadIt") : changedTags.length > 0 ? "untagged" : "hadNot";
+  return { entry: { id, outcome, changed: changedTags, before: isAdding ? present : absent, total }, isOver: false };
 }
 
 function refused(assetAct: AssetAct, id: string, failure: ApiFailure): Acted {
@@ -161,11 +163,11 @@ function reverseOf(assetAct: AssetAct, entries: readonly Entry[]): { act: AssetA
   return items.length === 0 ? undefined : { act: { kind, tags: assetAct.tags }, items };
 }
 
-const done: ReadonlySet<Outcome> = new Set(["tagged", "untagged", "deleted"]);
+const doneOutcomes: ReadonlySet<Outcome> = new Set(["tagged", "untagged", "deleted"]);
 const bad: ReadonlySet<Outcome> = new Set(["unknown", "failed"]);
 
 function toneOf(outcome: Outcome): Tone {
-  return done.has(outcome) ? "ok" : bad.has(outcome) ? "bad" : "off";
+  return doneOutcomes.has(outcome) ? "ok" : bad.has(outcome) ? "bad" : "off";
 }
 
 /** Every act on an asset may be repeated: existing tags stay, and deleted assets stay deleted. */
@@ -202,7 +204,7 @@ export function AssetLines({ bulk, connection, rights }: AssetLinesProps) {
         const undoable = t("undoable", { count: items.length - fixed });
         return [undoable, !removesFiles && t("ask.onDisk"), fixed > 0 && t("ask.fixed", { count: fixed })].filter(Boolean).join(" ");
       }}
-      readingText={(match) => t("walking", { found: match })}
+      readingText={(count) => t("walking", { found: count })}
       collectedText={(count) => t("collected", { count })}
       workingText={({ act, done, items }) => t(`working.${act.kind}`, { done, total: items.length })}
       summaryOf={summaryOf}

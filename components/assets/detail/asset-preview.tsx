@@ -106,12 +106,12 @@ const BEGINNINGS = [64 * 1024, 8 * 1024 ** 2];
 function usePictureSize(asset: AssetView, connectionId: string | undefined, mayAsk: boolean): Size | undefined {
   const { kind, width, height, sizeBytes } = asset;
   const file = assetFileUrl(asset, connectionId);
-  const seen = useSeenSize(file);
-  const listed = width === undefined || height === undefined ? undefined : { width, height };
-  const isRequested = mayAsk && kind === "image" && sizeBytes !== 0 && !seen && !listed && connectionId !== undefined;
+  const seenSize = useSeenSize(file);
+  const listedSize = width === undefined || height === undefined ? undefined : { width, height };
+  const isRequested = mayAsk && kind === "image" && sizeBytes !== 0 && !seenSize && !listedSize && connectionId !== undefined;
   const hasFiles = useHandsOutFiles(isRequested ? connectionId : undefined, file);
   const { data } = useSWRImmutable(isRequested && hasFiles ? ["picture.size", file] : null, () => readSize(file));
-  return seen ?? listed ?? data;
+  return seenSize ?? listedSize ?? data;
 }
 
 async function readSize(file: string): Promise<Size | undefined> {

@@ -151,8 +151,8 @@ export function useAssetEdits({ asset, connectionId, onPatch, onDone, onDeleted 
   async function tag(kind: "add" | "remove", tags: string[]): Promise<void> {
     if (!asset) return;
     const before = asset.tags;
-    const others = before.filter((other) => !tags.includes(other));
-    const newTags = kind === "add" ? [...others, ...tags] : others;
+    const otherTags = before.filter((other) => !tags.includes(other));
+    const newTags = kind === "add" ? [...otherTags, ...tags] : otherTags;
     setOutcome(undefined);
     setBusy("tags");
     onPatch((now) => ({ ...now, tags: newTags }));

@@ -23,7 +23,7 @@ export function SameContent({ asset, connectionId, connection }: { asset: AssetV
   const [looking, setLooking] = useState<Looking>();
   async function look() {
     setLooking("looking");
-    const result = await findSameContent(asset, (place) => readAssets({ query: bySize, connectionId }, place));
+    const result = await findSameContent(asset, (range) => readAssets({ query: bySize, connectionId }, range));
     setLooking(result.ok ? { found: result.value } : { failure: result.failure });
   }
   if (looking === undefined || looking === "looking") {
@@ -68,7 +68,7 @@ export function SameContent({ asset, connectionId, connection }: { asset: AssetV
 // million assets. Without a size or a total the result has no number.
 
 type SameContentFound = { kind: "all" | "atLeast"; others: AssetView[] } | { kind: "cannot" };
-export type ReadSorted = (place: { offset: number; limit: number }) => Promise<Result<AssetPage, ApiFailure>>;
+export type ReadSorted = (range: { offset: number; limit: number }) => Promise<Result<AssetPage, ApiFailure>>;
 
 /** Above this number of assets of one size, not all are compared. */
 const MAX_COMPARED = 2_000;
@@ -103,17 +103,17 @@ export async function findSameContent(asset: AssetView, read: ReadSorted): Promi
 }
 
 async function compare(asset: AssetView, read: ReadSorted, from: number, total: number): Promise<Result<SameContentFound, ApiFailure>> {
-  const others = new Map<string, AssetView>();
+  const assetsById = new Map<string, AssetView>();
   let compared = 0;
   for (let offset = from; offset < total; offset += PAGE) {
     const page = await read({ offset, limit: PAGE });
     if (!page.ok) return failed(page.failure);
     const ofSize = page.value.assets.filter(({ sizeBytes }) => sizeBytes === asset.sizeBytes);
-    for (const other of ofSize) if (other.hash === asset.hash && other.id !== asset.id) others.set(other.id, other);
+    for (const match of ofSize) if (match.hash === asset.hash && match.id !== asset.id) assetsById.set(match.id, match);
     compared += ofSize.length;
     const isPast = page.value.assets.length === 0 || page.value.assets.some(({ sizeBytes }) => (sizeBytes ?? 0) > (asset.sizeBytes ?? 0));
     if (isPast) break;
-    if (compared >= MAX_COMPARED) return ok({ kind: "atLeast", others: [...others.values()] });
+    if (compared >= MAX_COMPARED) return ok({ kind: "atLeast", others: [...assetsById.values()] });
   }
-  return ok({ kind: "all", others: [...others.values()] });
+  return ok({ kind: "all", others: [...assetsById.values()] });
 }

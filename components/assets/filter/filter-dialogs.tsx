@@ -28,10 +28,10 @@ export function MetadataDialog({ filter, onFilter, onClose }: MetadataDialogProp
   });
   const [problems, setProblems] = useState(noProblems);
   function apply() {
-    const read = fromRows(rows);
-    setProblems(read.problems);
-    if (read.problems.size > 0) return;
-    onFilter(toFilter(read.metadata));
+    const result = fromRows(rows);
+    setProblems(result.problems);
+    if (result.problems.size > 0) return;
+    onFilter(toFilter(result.metadata));
     onClose();
   }
   return (

@@ -14,7 +14,7 @@ import { type AssetPage } from "../assets-address";
 export const CHUNK = 60;
 export const MAX_CHUNKS = 24;
 
-export type ReadPage = (place: { offset: number; limit: number }, signal: AbortSignal) => Promise<Result<AssetPage, ApiFailure>>;
+export type ReadPage = (range: { offset: number; limit: number }, signal: AbortSignal) => Promise<Result<AssetPage, ApiFailure>>;
 export type ChunkStore = ReturnType<typeof createChunkStore>;
 
 /** Both may show the list at once: a full view opens over the gallery. */

@@ -24,7 +24,7 @@ function barsUnder(headPx: number): { top: number; bottom: number } {
   return isWide ? { top: 103 + headPx, bottom: 44 } : { top: 49 + headPx, bottom: 93 };
 }
 
-export function createGalleryScroll<S extends Shape>(setDrawn: (drawn: Drawn<S>) => void) {
+export function createGalleryScroll<S extends Shape>(setDrawn: (range: Drawn<S>) => void) {
   let lastTarget: ScrollTarget<S> | undefined;
   /** Undefined until the browser has measured the width. */
   let shape: S | undefined;
@@ -44,7 +44,7 @@ export function createGalleryScroll<S extends Shape>(setDrawn: (drawn: Drawn<S>)
     return Math.floor(Math.max(0, position.atPx + bars().top + TOP_MARGIN_PX + 1) / shape.rowPx) * shape.columns;
   }
 
-  function placed(rowsOfView: (view: View) => Rows): Drawn<S> | undefined {
+  function layOutRows(rowsOfView: (view: View) => Rows): Drawn<S> | undefined {
     if (!shape || !lastTarget) return undefined;
     const { rowPx, columns } = shape;
     const view = { atPx: position.atPx, screenPx: window.innerHeight, rowPx, columns, rows: rowsOf(shape, lastTarget.count) };
@@ -52,7 +52,7 @@ export function createGalleryScroll<S extends Shape>(setDrawn: (drawn: Drawn<S>)
   }
 
   function draw(): void {
-    const next = placed(rowsAround);
+    const next = layOutRows(rowsAround);
     if (!next || (rendered && isSame(rendered, next))) return;
     rendered = next;
     setDrawn(next);
@@ -60,9 +60,9 @@ export function createGalleryScroll<S extends Shape>(setDrawn: (drawn: Drawn<S>)
 
   /** Draws in this frame, as fast scrolling would otherwise show an empty page; does nothing if all visible rows are drawn already. */
   function drawInView(): void {
-    const bare = placed((view) => rowsAround({ ...view, isBare: true }));
+    const bare = layOutRows((view) => rowsAround({ ...view, isBare: true }));
     if (!bare || (shown && covers(shown, bare))) return;
-    const next = placed((view) => rowsAtOnce(bare, rowsAround(view), shown));
+    const next = layOutRows((view) => rowsAtOnce(bare, rowsAround(view), shown));
     if (!next) return;
     rendered = next;
     flushSync(() => setDrawn(next));
@@ -104,7 +104,7 @@ export function createGalleryScroll<S extends Shape>(setDrawn: (drawn: Drawn<S>)
       draw();
     },
 
-    isShown: (drawn: Drawn<S> | undefined) => void (shown = drawn),
+    isShown: (range: Drawn<S> | undefined) => void (shown = range),
 
     /** Scrolls a tile's row to the top of the view. */
     jumpTo(index: number): void {

@@ -241,11 +241,11 @@ function tileOf({ target }: MouseEvent): number | undefined {
 
 /** Names that occur more than once: jobs of one workflow give their outputs the same names. */
 export function sharedNames(assets: readonly Pick<AssetView, "name">[]): ReadonlySet<string> {
-  const seen = new Set<string>();
+  const seenIds = new Set<string>();
   const shared = new Set<string>();
   for (const { name } of assets) {
-    if (seen.has(name)) shared.add(name);
-    seen.add(name);
+    if (seenIds.has(name)) shared.add(name);
+    seenIds.add(name);
   }
   return shared;
 }

@@ -117,12 +117,12 @@ export function tilesUnder(a: Point, b: Point, { columns, rowPx, widthPx, count 
   };
   const across = span(a.x, b.x, columnPx, GAP_X, columns - 1);
   const down = span(a.y, b.y, rowPx, 8, Math.ceil(count / columns) - 1);
-  const found: number[] = [];
+  const indexes: number[] = [];
   for (let row = down.first; row <= down.last; row += 1) {
     for (let column = across.first; column <= across.last; column += 1) {
       const index = row * columns + column;
-      if (index < count) found.push(index);
+      if (index < count) indexes.push(index);
     }
   }
-  return found;
+  return indexes;
 }

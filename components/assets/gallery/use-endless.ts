@@ -99,10 +99,10 @@ function useVersion(store: ChunkStore): number {
 function useStore(question: string, { query, connectionId, first, isOn }: EndlessOptions): ChunkStore {
   const key = `${connectionId ?? ""} ${question}`;
   const store = useMemo(() => {
-    const read = (place: { offset: number; limit: number }, signal: AbortSignal) => readAssets({ query, connectionId }, place, signal);
-    const made = readCachedStore(key)?.store ?? createChunkStore(read, { leads: isNewestFirst(query) });
-    if (isOn && first.ok && made.loadedChunks() === 0) made.seed(first.value.value, query.offset);
-    return made;
+    const read = (range: { offset: number; limit: number }, signal: AbortSignal) => readAssets({ query, connectionId }, range, signal);
+    const store = readCachedStore(key)?.store ?? createChunkStore(read, { leads: isNewestFirst(query) });
+    if (isOn && first.ok && store.loadedChunks() === 0) store.seed(first.value.value, query.offset);
+    return store;
     // eslint-disable-next-line react-hooks/exhaustive-deps -- the key names the question; a later reading of it is adopted below
   }, [key, isOn]);
   useEffect(() => {
@@ -188,8 +188,8 @@ export function aroundPage(page: Page, offset: number, list: AssetsSource): Asse
     count: page.total ?? offset + page.count,
     at: (index) => page.at(index - offset) ?? list.at(index),
     indexOf(id) {
-      const here = page.indexOf(id);
-      return here < 0 ? list.indexOf(id) : offset + here;
+      const currentIndex = page.indexOf(id);
+      return currentIndex < 0 ? list.indexOf(id) : offset + currentIndex;
     },
   };
 }

@@ -54,16 +54,16 @@ function createPicker(store: SelectionStore, { onReading, onShort }: Reports) {
   function know(assets: readonly AssetView[]) {
     for (const asset of assets) assetsById.set(asset.id, asset);
   }
-  function select(assets: readonly AssetView[], beside: ReadonlySet<string>) {
+  function select(assets: readonly AssetView[], baseSelection: ReadonlySet<string>) {
     know(assets);
-    const next = new Set([...beside, ...assets.map(({ id }) => id)]);
+    const next = new Set([...baseSelection, ...assets.map(({ id }) => id)]);
     const byHand = reading?.byHand ?? new Map<string, boolean>();
     for (const [id, isOn] of byHand) {
       if (isOn) next.add(id);
       else next.delete(id);
     }
     store.replace(next);
-    last = { selected: store.ids(), beside: byHand.size > 0 ? next : beside };
+    last = { selected: store.ids(), beside: byHand.size > 0 ? next : baseSelection };
   }
   function stop() {
     if (!reading) return;
@@ -119,8 +119,8 @@ function createPicker(store: SelectionStore, { onReading, onShort }: Reports) {
         return asset && select([asset], new Set());
       }
       const selected = store.ids();
-      const beside = last?.selected === selected ? last.beside : selected;
-      await read(rangeBetween(anchor, index), (assets) => select(assets, beside));
+      const baseSelection = last?.selected === selected ? last.beside : selected;
+      await read(rangeBetween(anchor, index), (assets) => select(assets, baseSelection));
     },
     /** While a rubber band is drawn: selects the loaded rows under it, besides what was selected when it began. */
     band(indices: readonly number[], before: ReadonlySet<string>): void {

@@ -23,7 +23,7 @@ type Words<Act, Item, Entry extends { id: string }> = {
   words: BulkWords;
   undoableText: (phase: Of<WorkPhase<Act, Item, Entry>, "undoable">) => string;
   /** Shown while the list is read to find the rows to act on. */
-  readingText?: (match: number) => string;
+  readingText?: (count: number) => string;
   collectedText?: (count: number) => string;
   workingText: (phase: Of<WorkPhase<Act, Item, Entry>, "working">) => string;
   /** How often each outcome occurred, and the tone of the most important one. */

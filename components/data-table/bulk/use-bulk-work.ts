@@ -45,7 +45,7 @@ export function useBulkWork<Act, Item extends { id: string }, Entry extends { id
   outlivesPage = false,
 }: Choices<Act, Item, Query, Entry>) {
   type Phase = WorkPhase<Act, Item, Entry>;
-  const [begun, setBegun] = useState<readonly WorkOf<Act, Item, Entry>[]>([]);
+  const [startedWorks, setBegun] = useState<readonly WorkOf<Act, Item, Entry>[]>([]);
   const stopping = useRef(new Map<number, AbortController>());
   const isThere = useRef(true);
   // Leaving the page lets the running calls finish, and starts no others.
@@ -58,7 +58,7 @@ export function useBulkWork<Act, Item extends { id: string }, Entry extends { id
     };
   }, [outlivesPage]);
 
-  const put = (key: number, phase: Phase) =>
+  const setPhase = (key: number, phase: Phase) =>
     setBegun((now) =>
       now.some((item) => item.key === key) ? now.map((item) => (item.key === key ? { key, phase } : item)) : [...now, { key, phase }],
     );
@@ -83,13 +83,13 @@ export function useBulkWork<Act, Item extends { id: string }, Entry extends { id
     { key = newActionKey(), isCut = false, before }: { key?: number; isCut?: boolean; before?: Done<Act, Item, Entry> } = {},
   ) {
     const { act, items } = request;
-    put(key, { kind: "working", act, items, done: 0 });
+    setPhase(key, { kind: "working", act, items, done: 0 });
     const entries = await carryOut(request, begin(key));
     stopping.current.delete(key);
     if (!isThere.current) return onLeft(entries);
     const ids = new Set(items.map(({ id }) => id));
     const earlier = before?.entries.filter(({ id }) => !ids.has(id)) ?? [];
-    put(key, { kind: "done", act, items: before?.items ?? items, entries: [...earlier, ...entries], isCut: before?.isCut ?? isCut });
+    setPhase(key, { kind: "done", act, items: before?.items ?? items, entries: [...earlier, ...entries], isCut: before?.isCut ?? isCut });
     onDone(act, entries);
   }
   async function leave(request: BulkRequest<Act, Item>): Promise<void> {
@@ -102,18 +102,18 @@ export function useBulkWork<Act, Item extends { id: string }, Entry extends { id
 
   async function walk(key: number, query: Query): Promise<Walked<Item> | undefined> {
     if (!walkList) return undefined;
-    put(key, { kind: "walking", found: 0 });
+    setPhase(key, { kind: "walking", found: 0 });
     const work = begin(key);
     const walked = await walkList(query, work);
     // Stopped before anything was done: there is nothing to report.
     if (work.signal.aborted) drop(key);
-    else if (!walked.ok) put(key, { kind: "broken", failure: walked.failure });
+    else if (!walked.ok) setPhase(key, { kind: "broken", failure: walked.failure });
     return work.signal.aborted || !walked.ok ? undefined : walked.value;
   }
 
   return {
     works: [
-      ...begun,
+      ...startedWorks,
       ...pending.actions.map(({ key, payload }): WorkOf<Act, Item, Entry> => ({ key, phase: { kind: "undoable", ...payload } })),
     ],
     /** Does nothing without items, or after the page was left: nobody could undo it. */
@@ -151,7 +151,7 @@ export function useBulkWork<Act, Item extends { id: string }, Entry extends { id
     },
     /** Repeats the act for the entries that `isIncluded` accepts; the result keeps all entries. */
     again: async (key: number, isIncluded: (entry: Entry) => boolean) => {
-      const phase = begun.find((item) => item.key === key)?.phase;
+      const phase = startedWorks.find((item) => item.key === key)?.phase;
       if (phase?.kind !== "done") return;
       const ids = new Set(phase.entries.filter(isIncluded).map(({ id }) => id));
       await run({ act: phase.act, items: phase.items.filter(({ id }) => ids.has(id)) }, { key, before: phase });
@@ -159,13 +159,13 @@ export function useBulkWork<Act, Item extends { id: string }, Entry extends { id
     collect: async (query: Query) => {
       const key = newActionKey();
       const walked = await walk(key, query);
-      if (walked) put(key, { kind: "collected", ...walked });
+      if (walked) setPhase(key, { kind: "collected", ...walked });
     },
     stop: (key: number) => {
       stopping.current.get(key)?.abort();
       change(key, (now) => (now.kind === "working" ? { ...now, isStopping: true } : now));
     },
-    fail: (failure: ApiFailure) => put(newActionKey(), { kind: "broken", failure }),
+    fail: (failure: ApiFailure) => setPhase(newActionKey(), { kind: "broken", failure }),
     dismiss: drop,
     /** Removes the results of finished acts, when a new act begins. */
     dismissEnded: () => setBegun((now) => now.filter(({ phase: { kind } }) => kind === "walking" || kind === "working")),
@@ -177,7 +177,7 @@ function advanced<Act, Item, Entry>(phase: WorkPhase<Act, Item, Entry>, count: n
   return phase.kind === "working" ? { ...phase, done: phase.done + count } : phase;
 }
 
-type Words<Outcome> = { textOf: (counted: { outcome: Outcome; count: number }) => string; toneOf: (outcome: Outcome) => Tone };
+type Words<Outcome> = { textOf: (result: { outcome: Outcome; count: number }) => string; toneOf: (outcome: Outcome) => Tone };
 
 /** How often each outcome occurred, in the order of `outcomes`; the first of them gives the line its tone. */
 export function summarize<Outcome extends string>(

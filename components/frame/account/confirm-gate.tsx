@@ -10,7 +10,7 @@ const ConfirmDialog = dynamic(() => import("./confirm-dialog").then((module) => 
 /** Opens when a call is refused until the person has confirmed their identity. The dialog's code loads with the first such call. */
 export function ConfirmGate({ email, methods }: { email: string; methods: SignInMethods }) {
   const [asking, setAsking] = useState<{ answer: (isConfirmed: boolean) => void }>();
-  useEffect(() => onConfirmationRequest((answer) => setAsking({ answer })), []);
+  useEffect(() => onConfirmationRequest((respond) => setAsking({ answer: respond })), []);
   if (!asking) return null;
   return (
     <ConfirmDialog

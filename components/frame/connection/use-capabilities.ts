@@ -27,9 +27,9 @@ onAnswer(({ path, method, failure }) => {
  */
 export function useCapabilities(connection: string | undefined, of: readonly Capability[], dir?: string) {
   const path = connection === undefined ? null : withQuery("/api/console/capabilities", { of: of.join(","), dir, connection });
-  const { data: read, error, isLoading } = useSWR<Read, ApiFailure>(path && [path, connection], readCapabilities, options);
+  const { data: current, error, isLoading } = useSWR<Read, ApiFailure>(path && [path, connection], readCapabilities, options);
   // Keeps earlier data while another folder is checked, for the same service only.
-  const data = read?.connection === connection ? read?.answer : undefined;
+  const data = current?.connection === connection ? current?.answer : undefined;
   const refused = useLost((all) => (connection === undefined ? nothing : (all[connection] ?? nothing)));
   return {
     /** Undefined: unknown, or not known yet. */

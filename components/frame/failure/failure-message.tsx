@@ -77,8 +77,9 @@ function wordsOf(value: unknown, depth: number): string {
       .filter(Boolean)
       .join("; ");
   if (!isObject(value)) return "";
-  const place = value.path ?? value.field;
-  if (typeof place === "string" && typeof value.message === "string") return place ? `${place}: ${value.message}` : value.message;
+  const fieldPath = value.path ?? value.field;
+  if (typeof fieldPath === "string" && typeof value.message === "string")
+    return fieldPath ? `${fieldPath}: ${value.message}` : value.message;
   return Object.entries(value)
     .slice(0, 20)
     .flatMap(([name, item]) => {
@@ -93,8 +94,8 @@ function WayOut({ code }: { code: string }) {
   const pathname = usePathname();
   const search = useSearchParams()?.toString();
   if (code === "UNAUTHORIZED") {
-    const here = pathname && pathname !== "/sign-in" ? `${pathname}${search ? `?${search}` : ""}` : undefined;
-    return <LinkButton href={withQuery("/sign-in", { callbackUrl: here })} label={t("signIn")} />;
+    const returnPath = pathname && pathname !== "/sign-in" ? `${pathname}${search ? `?${search}` : ""}` : undefined;
+    return <LinkButton href={withQuery("/sign-in", { callbackUrl: returnPath })} label={t("signIn")} />;
   }
   const needsSettings = code === "NO_CONNECTION" || code === "API_KEY_MISSING" || code.startsWith("UPSTREAM_");
   return needsSettings ? <LinkButton href="/settings" label={t("openSettings")} /> : null;

@@ -23,7 +23,7 @@ export type OpenPanel = {
 function createOpenPanel(name: string, first: string | undefined): OpenPanel {
   const storeApi = createStore(() => first);
   const become = (id: string | undefined) => storeApi.setState(id, true);
-  const named = () => new URL(window.location.href).searchParams.get(name) ?? undefined;
+  const readParam = () => new URL(window.location.href).searchParams.get(name) ?? undefined;
   return {
     subscribe: storeApi.subscribe,
     get: storeApi.getState,
@@ -31,14 +31,14 @@ function createOpenPanel(name: string, first: string | undefined): OpenPanel {
     open(id) {
       if (!isAddressableId(id) || !window.matchMedia(MIN_PANEL_WIDTH).matches) return false;
       become(id);
-      window.history[named() === undefined ? "pushState" : "replaceState"](null, "", addressWith(name, id));
+      window.history[readParam() === undefined ? "pushState" : "replaceState"](null, "", addressWith(name, id));
       return true;
     },
     close() {
       become(undefined);
       window.history.pushState(null, "", addressWith(name, undefined));
     },
-    settle: () => become(named()),
+    settle: () => become(readParam()),
   };
 }
 
@@ -46,13 +46,13 @@ function createOpenPanel(name: string, first: string | undefined): OpenPanel {
 export function useOpenPanel(name: string, pageOf: (id: string) => `/${string}`): OpenPanel {
   const router = useRouter();
   const id = useSearchParams()?.get(name) ?? undefined;
-  const [opened] = useState(() => createOpenPanel(name, id));
-  useEffect(() => opened.settle(), [opened, id]);
+  const [panel] = useState(() => createOpenPanel(name, id));
+  useEffect(() => panel.settle(), [panel, id]);
   useEffect(() => {
     // A link made on a wide screen opens the item's page on a narrow one.
     if (id !== undefined && !window.matchMedia(MIN_PANEL_WIDTH).matches) router.replace(pageOf(id));
   }, [id, pageOf, router]);
-  return opened;
+  return panel;
 }
 
 export function useOpenPanelId(openPanel: OpenPanel): string | undefined {

@@ -24,10 +24,10 @@ type SoughtAssets = { text: string; assets: readonly AssetView[]; failure?: ApiF
 
 /** Searches assets by a part of their name at the service, which alone knows them all. */
 function useSoughtAssets(typed: string): SoughtAssets | undefined {
-  const seen = useSeenConnection();
-  const connection = seen?.id;
+  const seenConnection = useSeenConnection();
+  const connection = seenConnection?.id;
   const text = typed.trim();
-  const isRequested = text.length >= MIN_LENGTH && connection !== undefined && hasFeature(seen, "assets");
+  const isRequested = text.length >= MIN_LENGTH && connection !== undefined && hasFeature(seenConnection, "assets");
   const query = { name_contains: text, include_public: true, sort: "created_at", order: "desc", limit: MAX_COUNT, connection };
   return useSought<AssetsAnswer, SoughtAssets>(isRequested ? withQuery("/api/assets", query) : undefined, (result) =>
     result.ok
@@ -53,12 +53,12 @@ export function CommandPalette({ onClose }: { onClose: () => void }) {
   const isKnown = recent.some(({ id }) => id === searchedId);
   const sought = useSoughtJob(isKnown ? undefined : searchedId);
   const jobs = sought?.kind === "found" ? [sought.job, ...recent] : recent;
-  const named = useSoughtAssets(typed);
+  const soughtAssets = useSoughtAssets(typed);
   const foundJobs = useFoundJobs(typed);
   const items = usePaletteItems({
     jobs,
     found: foundJobs,
-    assets: named?.assets ?? [],
+    assets: soughtAssets?.assets ?? [],
     onSwitch: (connection) =>
       void switchTo(connection).then((failure) => failure && showToast({ tone: "bad", text: failureText(errors, failure) })),
   });
@@ -126,8 +126,8 @@ export function CommandPalette({ onClose }: { onClose: () => void }) {
       {foundJobs?.failure && sought?.kind !== "failed" ? (
         <p className="px-2.5 pb-2 text-sm text-bad">{`${t("jobsFailed")} ${failureText(errors, foundJobs.failure)}`}</p>
       ) : null}
-      {named?.failure && sought?.kind !== "failed" ? (
-        <p className="px-2.5 pb-2 text-sm text-bad">{`${t("assetsFailed")} ${failureText(errors, named.failure)}`}</p>
+      {soughtAssets?.failure && sought?.kind !== "failed" ? (
+        <p className="px-2.5 pb-2 text-sm text-bad">{`${t("assetsFailed")} ${failureText(errors, soughtAssets.failure)}`}</p>
       ) : null}
       {sought?.kind === "failed" && sought.failure.code !== "NOT_FOUND" ? (
         <p className="px-2.5 pb-2 text-sm text-bad">{failureText(errors, sought.failure)}</p>
@@ -160,13 +160,13 @@ function PaletteList({ id, items, activeKey, onPoint, onChoose }: PaletteListPro
   return (
     <div id={id} role="listbox" aria-label={t("list")} className="mt-2 max-h-[min(420px,60dvh)] overflow-y-auto overscroll-contain">
       {paletteGroups.map((group) => {
-        const own = items.filter((item) => item.group === group);
-        return own.length === 0 ? null : (
+        const groupItems = items.filter((item) => item.group === group);
+        return groupItems.length === 0 ? null : (
           <div key={group} role="group" aria-labelledby={`${id}-${group}`} className="pb-1.5">
             <div id={`${id}-${group}`} role="presentation" className="px-2.5 py-1 text-xs text-ink-3">
               {t(`group.${group}`)}
             </div>
-            {own.map((item) => (
+            {groupItems.map((item) => (
               <div
                 key={item.key}
                 ref={item.key === activeKey ? marked : undefined}

@@ -165,10 +165,13 @@ export function usePaletteItems({ jobs, found, assets, onSwitch }: Ports): Palet
 }
 
 function allJobs(jobs: readonly JobListItem[], foundJobs: FoundJobs | undefined): { job: JobListItem; searchTerms?: string }[] {
-  const named = new Set(jobs.map(({ id }) => id));
+  const knownIds = new Set(jobs.map(({ id }) => id));
   const foundIds = new Set(foundJobs?.jobs.map(({ id }) => id));
   const recent = jobs.map((job) => ({ job, ...(foundIds.has(job.id) && { searchTerms: foundJobs?.text }) }));
-  return [...recent, ...(foundJobs?.jobs ?? []).filter(({ id }) => !named.has(id)).map((job) => ({ job, searchTerms: foundJobs?.text }))];
+  return [
+    ...recent,
+    ...(foundJobs?.jobs ?? []).filter(({ id }) => !knownIds.has(id)).map((job) => ({ job, searchTerms: foundJobs?.text })),
+  ];
 }
 
 type Words = ReturnType<typeof useTranslations<"frame">>;
@@ -213,9 +216,9 @@ export function findItems(items: readonly PaletteItem[], typed: string): Palette
     return words.every((word) => searched.includes(word));
   });
   return paletteGroups.flatMap((group) => {
-    const own = palettes.filter((item) => item.group === group);
+    const groupItems = palettes.filter((item) => item.group === group);
     const begins = (item: PaletteItem) => text !== "" && item.label.toLowerCase().startsWith(text);
-    const ordered = [...own.filter(begins), ...own.filter((item) => !begins(item))];
+    const ordered = [...groupItems.filter(begins), ...groupItems.filter((item) => !begins(item))];
     return group === "actions" ? ordered : ordered.slice(0, MAX_GROUP_ITEMS);
   });
 }

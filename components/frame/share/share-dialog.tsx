@@ -33,7 +33,7 @@ export function ShareDialog({ subject, connectionId, onClose }: ShareDialogProps
   const isJob = "job" in subject;
   const { busyWith, failure, send } = useRequests<"make">();
   const isBusy = busyWith !== undefined;
-  const [made, setMade] = useState<MadeShare>();
+  const [madeShare, setMade] = useState<MadeShare>();
   const [keepsMetadata, setKeepsMetadata] = useState(false);
   const copy = useCopy();
   const notCleanable = failure?.code === "UNPROCESSABLE" ? notCleanableIn(failure.details)?.notCleanable : undefined;
@@ -61,7 +61,7 @@ export function ShareDialog({ subject, connectionId, onClose }: ShareDialogProps
     void copy(linkOf(result.value), t("copied"));
   }
 
-  if (made) return <MadeLink made={made} onClose={onClose} />;
+  if (madeShare) return <MadeLink made={madeShare} onClose={onClose} />;
   return (
     <ConfirmDialog
       isOpen

@@ -47,10 +47,13 @@ async function fitting(action: "cancel" | "remove", jobs: readonly TargetJob[], 
   const unfit = jobs.filter((job) => !fits(action, job));
   work.onDone(unfit.length);
   const entries = await carryOut(jobs.filter((job) => fits(action, job)));
-  return named(jobs, [...entries, ...unfit.map(({ id }): ResultEntry => ({ id, outcome: action === "cancel" ? "over" : "notEnded" }))]);
+  return withJobNames(jobs, [
+    ...entries,
+    ...unfit.map(({ id }): ResultEntry => ({ id, outcome: action === "cancel" ? "over" : "notEnded" })),
+  ]);
 }
 
-export function named(jobs: readonly TargetJob[], entries: readonly ResultEntry[]): ResultEntry[] {
+export function withJobNames(jobs: readonly TargetJob[], entries: readonly ResultEntry[]): ResultEntry[] {
   const jobsById = new Map(jobs.map(({ id, workflow, label, createdMs }) => [id, { workflow, label, createdMs }]));
   return entries.map((entry) => ({ ...jobsById.get(entry.id), ...entry }));
 }
@@ -59,8 +62,8 @@ async function cancelWaiting(batch: readonly TargetJob[], work: Work): Promise<B
   const result = await post<QueueAnswer>("/api/queue", { delete: batch.map(({ id }) => id) }, work);
   if (!result.ok) return refused("cancel", batch, result.failure, work);
   const deleted = result.value.deleted && new Set(result.value.deleted);
-  const gone = new Set(result.value.gone);
-  const outcomeOf = (id: string) => (gone.has(id) ? "gone" : !deleted ? "unconfirmed" : deleted.has(id) ? "cancelled" : "tooLate");
+  const goneIds = new Set(result.value.gone);
+  const outcomeOf = (id: string) => (goneIds.has(id) ? "gone" : !deleted ? "unconfirmed" : deleted.has(id) ? "cancelled" : "tooLate");
   return { entries: batch.map(({ id }) => ({ id, outcome: outcomeOf(id) })) };
 }
 
@@ -76,8 +79,8 @@ async function stop(batch: readonly TargetJob[], work: Work): Promise<BatchOutco
   );
   return {
     entries: batch.map(({ id }): ResultEntry => {
-      const seen = results.find((entry) => entry.id === id);
-      if (seen) return seen;
+      const result = results.find((entry) => entry.id === id);
+      if (result) return result;
       if (stopped.includes(id)) return { id, outcome: "stopped" };
       if (stopping.includes(id)) return { id, outcome: "stopping" };
       if (over.includes(id)) return { id, outcome: "over" };
@@ -132,11 +135,11 @@ export type ResultEntry = JobNames & {
   together?: number;
 };
 
-const done: ReadonlySet<Outcome> = new Set(["cancelled", "stopped", "removed", "ranAgain"]);
+const doneOutcomes: ReadonlySet<Outcome> = new Set(["cancelled", "stopped", "removed", "ranAgain"]);
 const bad: ReadonlySet<Outcome> = new Set(["refused", "unknown", "unsent", "failed"]);
 
 export function toneOf(outcome: Outcome): Tone {
-  return done.has(outcome) ? "ok" : bad.has(outcome) ? "bad" : "off";
+  return doneOutcomes.has(outcome) ? "ok" : bad.has(outcome) ? "bad" : "off";
 }
 
 /** Worth repeating: what surely was not done, and what may have been done if doing it twice is harmless. A job is never submitted twice. */
@@ -161,10 +164,10 @@ async function lookUp(
   const entries: ResultEntry[] = [];
   let isRequested = !work.isLeaving;
   for (const { id } of batch) {
-    const seen = isRequested ? await stateOf(id, work) : undefined;
+    const jobState = isRequested ? await stateOf(id, work) : undefined;
     // Once the service is unreachable, the remaining jobs are not requested.
-    if (seen === undefined) isRequested = false;
-    const outcome = seen === undefined ? "unknown" : outcomeIn(ending, seen);
+    if (jobState === undefined) isRequested = false;
+    const outcome = jobState === undefined ? "unknown" : outcomeIn(ending, jobState);
     const isDone = outcome !== "unknown" && outcome !== "failed";
     entries.push({ id, outcome, ...(!isDone && failure && { failure }) });
   }
@@ -179,12 +182,12 @@ async function stateOf(id: string, work: Work): Promise<JobState | "missing" | u
   return result.failure.status === 404 ? "missing" : undefined;
 }
 
-function outcomeIn(ending: Ending, seen: JobState | "missing"): ResultEntry["outcome"] {
-  if (ending === "remove") return seen === "missing" ? "removed" : "failed";
-  if (seen === "missing") return "gone";
-  if (seen === "cancelled") return ending === "stop" ? "stopped" : "cancelled";
-  if (seen === "completed" || seen === "failed") return "over";
-  if (seen === "in_progress" && ending === "cancel") return "tooLate";
+function outcomeIn(ending: Ending, jobState: JobState | "missing"): ResultEntry["outcome"] {
+  if (ending === "remove") return jobState === "missing" ? "removed" : "failed";
+  if (jobState === "missing") return "gone";
+  if (jobState === "cancelled") return ending === "stop" ? "stopped" : "cancelled";
+  if (jobState === "completed" || jobState === "failed") return "over";
+  if (jobState === "in_progress" && ending === "cancel") return "tooLate";
   // A job that still waits was not cancelled; one that still runs may be about to stop.
-  return seen === "pending" ? "failed" : "unknown";
+  return jobState === "pending" ? "failed" : "unknown";
 }

@@ -31,7 +31,7 @@ export function JobLines({ acts, connection, onStopped }: JobLinesProps) {
       words="acts"
       acts={acts}
       undoableText={({ act, items }) => t(`undoable.${act === "remove" ? "remove" : "cancel"}`, { count: items.length })}
-      readingText={(match) => t("walking", { found: match })}
+      readingText={(count) => t("walking", { found: count })}
       collectedText={(count) => t("collected", { count })}
       workingText={({ act, done, items }) => t(`working.${act}`, { done, total: items.length })}
       summaryOf={summaryOf}

@@ -14,12 +14,12 @@ export type Resubmission = { kind: "ready"; submission: Submission } | { kind: "
 
 /** What a job was made from, ready to be submitted again. A masked value is never sent: it would be taken for the secret. */
 export function toResubmission(workflow: unknown, newSeed?: () => number): Resubmission {
-  const read = unwrapWorkflow(workflow);
-  if (!read) return { kind: "no-graph" };
-  const inputs = maskedInputs(read.graph);
+  const unwrapped = unwrapWorkflow(workflow);
+  if (!unwrapped) return { kind: "no-graph" };
+  const inputs = maskedInputs(unwrapped.graph);
   if (inputs.length > 0) return { kind: "masked", inputs };
-  const prompt = newSeed ? withNewSeeds(read.graph, newSeed) : read.graph;
-  return { kind: "ready", submission: { prompt, ...(read.extraData && { extra_data: withoutMasks(read.extraData) }) } };
+  const prompt = newSeed ? withNewSeeds(unwrapped.graph, newSeed) : unwrapped.graph;
+  return { kind: "ready", submission: { prompt, ...(unwrapped.extraData && { extra_data: withoutMasks(unwrapped.extraData) }) } };
 }
 
 export function someSeed(): number {

@@ -6,11 +6,11 @@ import { type Walked, type Work } from "@/lib/browser/bulk/bulk-calls";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { type Result } from "@/lib/shared/result";
 import { useTellBusy } from "./busy-jobs";
-import { cancelJobs, causeOf, named, outcomes, removeJobs, type ResultEntry, type TargetJob, toneOf } from "./end-jobs";
+import { cancelJobs, causeOf, withJobNames, outcomes, removeJobs, type ResultEntry, type TargetJob, toneOf } from "./end-jobs";
 
 export type JobAct = "cancel" | "remove" | "runAgain";
 
-const acts: Readonly<Record<JobAct, (jobs: readonly TargetJob[], work: Work) => Promise<ResultEntry[]>>> = {
+const actions: Readonly<Record<JobAct, (jobs: readonly TargetJob[], work: Work) => Promise<ResultEntry[]>>> = {
   cancel: cancelJobs,
   remove: removeJobs,
   // The code is loaded on demand; if that fails, nothing was sent.
@@ -18,7 +18,7 @@ const acts: Readonly<Record<JobAct, (jobs: readonly TargetJob[], work: Work) => 
     import("./run-again").then(
       ({ runEachAgain }) => runEachAgain(jobs, work),
       () =>
-        named(
+        withJobNames(
           jobs,
           jobs.map(({ id }) => ({ id, outcome: "unsent" })),
         ),
@@ -38,7 +38,7 @@ export function useJobWork<Query = never>({ connection, onDone, onLeft, onRestor
   const t = useTranslations("acts");
   const errors = useTranslations("errors");
   const summaryOf = useSummary();
-  const carryOut = ({ act, items }: BulkRequest<JobAct, TargetJob>, work: Work) => acts[act](items, work);
+  const carryOut = ({ act, items }: BulkRequest<JobAct, TargetJob>, work: Work) => actions[act](items, work);
   const work = useBulkWork<JobAct, TargetJob, ResultEntry, Query>({
     connection,
     carryOut,

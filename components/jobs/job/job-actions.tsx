@@ -142,11 +142,11 @@ export function useJobActs({ jobId, connection, onDone }: { jobId: string; conne
 
   async function run(withNewSeeds: boolean) {
     setAgain({ isBusy: true });
-    const ran = await runAgain(jobId, connection, { newSeed: withNewSeeds ? someSeed : undefined });
-    if (ran.kind === "submitted") setAgain({ result: { tone: "ok", text: t("submitted"), jobId: ran.id } });
-    else if (ran.kind === "masked") setAgain({ masked: ran.inputs });
-    else if (ran.kind === "no-graph") setAgain({ result: { tone: "off", text: t("noGraph") } });
-    else if (ran.kind === "unread" || ran.kind === "refused") setAgain({ failure: ran.failure });
+    const result = await runAgain(jobId, connection, { newSeed: withNewSeeds ? someSeed : undefined });
+    if (result.kind === "submitted") setAgain({ result: { tone: "ok", text: t("submitted"), jobId: result.id } });
+    else if (result.kind === "masked") setAgain({ masked: result.inputs });
+    else if (result.kind === "no-graph") setAgain({ result: { tone: "off", text: t("noGraph") } });
+    else if (result.kind === "unread" || result.kind === "refused") setAgain({ failure: result.failure });
     else setAgain({ result: { tone: "unknown", text: t("outcomeUnknown") } });
   }
 

@@ -204,11 +204,11 @@ function timelineOf(detail: JobDetail, names: ReadonlyMap<string, string>, job: 
   timeline.sort((timelineNode, other) => (timelineNode.startMs ?? Number.MAX_SAFE_INTEGER) - (other.startMs ?? Number.MAX_SAFE_INTEGER));
   const last = failedId ?? stoppedId ?? currentId;
   const isListed = last === undefined || timeline.some(({ nodeId }) => nodeId === last);
-  const reported = reportedStates(detail);
-  const executed = new Set(reported.flatMap(([nodeId, was]) => (was === "done" ? [nodeId] : [])));
+  const reportedEntries = reportedStates(detail);
+  const executed = new Set(reportedEntries.flatMap(([nodeId, was]) => (was === "done" ? [nodeId] : [])));
   if (isBroken)
     for (const node of timeline) if (node.state === "done" && !hasEnded(node, timeline, stoppedId, executed)) node.state = "stopped";
-  const untimed = reported.filter(([nodeId]) => own(detail.execution_meta, nodeId) === undefined && nodeId !== last);
+  const untimed = reportedEntries.filter(([nodeId]) => own(detail.execution_meta, nodeId) === undefined && nodeId !== last);
   const unlisted = (state: "cached" | "done") =>
     untimed.flatMap(([nodeId, was]) => (was === state ? [{ nodeId, name: names.get(nodeId) ?? nodeId, state }] : []));
   const timelineNodes: TimelineNode[] = [...unlisted("cached"), ...timeline, ...unlisted("done")];

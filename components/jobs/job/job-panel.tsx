@@ -85,7 +85,7 @@ type PanelKeys = { onClose: () => void; onNext?: () => void; onPrevious?: () => 
 /** Handled before the list's own keys: with a job open, j and k switch jobs. */
 function usePanelKeys(panel: RefObject<HTMLElement | null>, { onClose, onNext, onPrevious }: PanelKeys): void {
   useEscape("panel", onClose);
-  const act = (event: KeyboardEvent): boolean => {
+  const handleKey = (event: KeyboardEvent): boolean => {
     if (!isFreeKey(event)) return false;
     // Up and down scroll the panel; left and right are free inside it.
     const isInside = panel.current?.contains(document.activeElement) ?? false;
@@ -100,7 +100,7 @@ function usePanelKeys(panel: RefObject<HTMLElement | null>, { onClose, onNext, o
   };
   usePageKey(
     (event) => {
-      if (event.defaultPrevented || document.querySelector("dialog[open]") || !act(event)) return;
+      if (event.defaultPrevented || document.querySelector("dialog[open]") || !handleKey(event)) return;
       event.preventDefault();
       event.stopImmediatePropagation();
     },
@@ -179,7 +179,7 @@ function JobPanelBody({ jobId, connection, canRun, onOpenPage }: JobPanelBodyPro
   const t = useTranslations("jobs.panel");
   const path = connection ? withQuery(`/api/jobs/${encodeURIComponent(jobId)}`, { connection }) : undefined;
   const live = useLive(path, { read: readJob, isFinal: hasEnded });
-  const acts = useJobActs({ jobId, connection, onDone: () => void live.refresh() });
+  const actions = useJobActs({ jobId, connection, onDone: () => void live.refresh() });
   const { value, failure } = live;
   const { facts, isGone, wasMoving, isForbidden } = factsAfter(value, failure);
   return (
@@ -196,14 +196,14 @@ function JobPanelBody({ jobId, connection, canRun, onOpenPage }: JobPanelBodyPro
             {facts.job.terminal ? null : <Freshness atMs={live.atMs} isFailing={failure !== undefined} />}
           </p>
           <JobPanelOutputs facts={facts} connection={connection} />
-          {canRun && !isGone && !isForbidden ? <JobActions facts={facts} acts={acts} /> : null}
+          {canRun && !isGone && !isForbidden ? <JobActions facts={facts} acts={actions} /> : null}
           {facts.failure ? <JobError failure={facts.failure} facts={facts} onShowNode={onOpenPage} /> : null}
           <ClampedClock value={failure && live.atMs}>
             <JobProgress facts={facts} connection={connection} />
             <JobNotes notes={facts.notes} onShowNode={onOpenPage} />
             <JobDetails facts={facts} />
           </ClampedClock>
-          <JobActAnswer facts={facts} acts={acts} />
+          <JobActAnswer facts={facts} acts={actions} />
         </>
       ) : null}
       {!facts && !failure ? <LoadingBlocks label={t("loading")} blocks={["h-6 w-40", "aspect-[4/3] w-full", "h-36 w-full"]} /> : null}

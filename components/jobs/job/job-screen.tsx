@@ -55,7 +55,7 @@ export function JobScreen({ jobId, connection, canRun, job }: JobScreenProps) {
   );
   const newestJob = isKnown ? { ...jobFacts?.job, word: jobFacts?.words.status } : { ...jobFacts?.job, word: undefined, ...status.value };
   const { facts, isGone, wasMoving, isForbidden } = factsAfter(live.value && withStatusFacts(live.value, newestJob), failure);
-  const acts = useJobActs({ jobId, connection: connectionId, onDone: () => void live.refresh() });
+  const actions = useJobActs({ jobId, connection: connectionId, onDone: () => void live.refresh() });
   const [ask, setAsk] = useState<{ id: string; serial: number }>();
   const showNode = useCallback((nodeId: string) => setAsk((last) => ({ id: nodeId, serial: (last?.serial ?? 0) + 1 })), []);
   return (
@@ -79,7 +79,7 @@ export function JobScreen({ jobId, connection, canRun, job }: JobScreenProps) {
         {canRun && facts && !isGone && !isForbidden && facts.outputs.length > 0 ? (
           <ShareButton subject={{ job: jobId }} connectionId={connectionId} />
         ) : null}
-        {canRun && facts && !isGone && !isForbidden ? <JobActions facts={facts} acts={acts} /> : null}
+        {canRun && facts && !isGone && !isForbidden ? <JobActions facts={facts} acts={actions} /> : null}
       </PageHeader>
       <div className="flex flex-col gap-3.5 p-4 md:px-5">
         {isGone || isForbidden ? (
@@ -129,7 +129,7 @@ export function JobScreen({ jobId, connection, canRun, job }: JobScreenProps) {
           </ClampedClock>
         ) : null}
       </div>
-      {facts ? <JobActAnswer facts={facts} acts={acts} /> : null}
+      {facts ? <JobActAnswer facts={facts} acts={actions} /> : null}
     </>
   );
 }

@@ -223,8 +223,8 @@ function WorkflowLabel({ id, name }: WorkflowChoice) {
   );
 }
 
-function workflowsOf(rows: readonly JobRow[], named: readonly WorkflowChoice[]): WorkflowChoice[] {
-  const byId = new Map(named.map((workflow) => [workflow.id, workflow]));
+function workflowsOf(rows: readonly JobRow[], choices: readonly WorkflowChoice[]): WorkflowChoice[] {
+  const byId = new Map(choices.map((workflow) => [workflow.id, workflow]));
   for (const { workflowId, workflow } of rows) {
     if (workflowId && !byId.has(workflowId)) byId.set(workflowId, { id: workflowId, name: workflow ?? namelessWorkflow(workflowId) });
   }

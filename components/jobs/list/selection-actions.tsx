@@ -60,7 +60,7 @@ export function SelectionActions({ chosen, rows, connection, inputs, bulk, onDon
   const selectedJobs = chosen.kind === "ids" ? jobsWith(chosen.ids, rows) : [];
   const jobsFor = (which: JobAct, jobs = selectedJobs) => jobs.filter((job) => isFree(which, job) && fits(which, job));
   const count = chosen.kind === "ids" ? chosen.ids.length : chosen.total;
-  const act = (which: JobAct) => {
+  const startAction = (which: JobAct) => {
     if (chosen.kind === "matching") void bulk.ask(which, chosen.query);
     else bulk.start(which, jobsFor(which));
   };
@@ -70,7 +70,7 @@ export function SelectionActions({ chosen, rows, connection, inputs, bulk, onDon
     const jobs = next.ids && jobsFor(next.act, jobsWith(next.ids, rows));
     if (jobs ? jobs.length === 0 : !offered(next.act)) bulk.reportNothing();
     else if (jobs) bulk.start(next.act, jobs);
-    else act(next.act);
+    else startAction(next.act);
   });
   useEffect(() => {
     if (command) begin(command);
@@ -96,9 +96,11 @@ export function SelectionActions({ chosen, rows, connection, inputs, bulk, onDon
           <span className="flex flex-wrap items-center gap-x-3 gap-y-1">
             {all ? <SelectionButton onClick={all.onChoose}>{t("all", { total: all.total })}</SelectionButton> : null}
             {chosen.kind === "matching" ? <span role="status">{t("matching")}</span> : null}
-            {canRun && offered("cancel") ? <SelectionButton onClick={() => act("cancel")}>{t("cancel")}</SelectionButton> : null}
-            {canRun && offered("runAgain") ? <SelectionButton onClick={() => act("runAgain")}>{t("runAgain")}</SelectionButton> : null}
-            {canRun && offered("remove") ? <SelectionButton onClick={() => act("remove")}>{t("remove")}</SelectionButton> : null}
+            {canRun && offered("cancel") ? <SelectionButton onClick={() => startAction("cancel")}>{t("cancel")}</SelectionButton> : null}
+            {canRun && offered("runAgain") ? (
+              <SelectionButton onClick={() => startAction("runAgain")}>{t("runAgain")}</SelectionButton>
+            ) : null}
+            {canRun && offered("remove") ? <SelectionButton onClick={() => startAction("remove")}>{t("remove")}</SelectionButton> : null}
             <SelectionButton onClick={copyIds}>{t("copyIds")}</SelectionButton>
             {(["csv", "json"] as const).map((format) => (
               <ExportLink

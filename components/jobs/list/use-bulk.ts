@@ -26,7 +26,7 @@ export function useBulk({ connection, onDone, onStarted, onRestored }: Choices) 
   const [pendingAct, setPendingAct] = useState<PendingAct>();
   const [isNothing, setNothing] = useState(false);
   const work = useJobWork<JobSearchQuery>({ connection, onDone, onRestored, walk: walkJobs });
-  async function ask(jobAct: JobAct, query: JobSearchQuery): Promise<void> {
+  async function prepareAction(jobAct: JobAct, query: JobSearchQuery): Promise<void> {
     const narrowed = narrowedTo(jobAct, query);
     if (!narrowed) return setNothing(true);
     const outside = work.begin();
@@ -38,9 +38,9 @@ export function useBulk({ connection, onDone, onStarted, onRestored }: Choices) 
   }
   /** Jobs that another part of the page is ending at the start of the list's reading or during it are reported there, not here. */
   async function runAll(jobAct: JobAct, query: JobSearchQuery): Promise<void> {
-    const elsewhere = watchBusy();
-    await work.runAll(jobAct, query, ({ id }) => jobAct === "runAgain" || !elsewhere.ids.has(id));
-    elsewhere.end();
+    const busyElsewhere = watchBusy();
+    await work.runAll(jobAct, query, ({ id }) => jobAct === "runAgain" || !busyElsewhere.ids.has(id));
+    busyElsewhere.end();
   }
   function begin(): void {
     setNothing(false);
@@ -53,7 +53,7 @@ export function useBulk({ connection, onDone, onStarted, onRestored }: Choices) 
     isNothing,
     ask: (jobAct: JobAct, query: JobSearchQuery) => {
       begin();
-      return ask(jobAct, query);
+      return prepareAction(jobAct, query);
     },
     /** For listed jobs. Running again makes new jobs, so for more than one it asks for confirmation. */
     start: (jobAct: JobAct, jobs: readonly TargetJob[]) => {

@@ -99,7 +99,7 @@ function CancelOrUndo({
 }: Pick<Queue, "busyIds" | "pendingIds" | "cancel" | "undo"> & { row: JobRow }) {
   const t = useTranslations("queue");
   const common = useTranslations("common");
-  const [word, named] = row.state === "pending" ? (["cancel", "cancelOne"] as const) : (["stop", "stopOne"] as const);
+  const [word, labelKey] = row.state === "pending" ? (["cancel", "cancelOne"] as const) : (["stop", "stopOne"] as const);
   const id = shortId(row.id);
   if (pendingIds.has(row.id)) {
     return (
@@ -109,7 +109,7 @@ function CancelOrUndo({
     );
   }
   return (
-    <Button tone="danger" size="small" busy={busyIds.has(row.id)} aria-label={t(named, { id })} onClick={() => cancel(row)}>
+    <Button tone="danger" size="small" busy={busyIds.has(row.id)} aria-label={t(labelKey, { id })} onClick={() => cancel(row)}>
       {t(word)}
     </Button>
   );
@@ -146,9 +146,9 @@ type Jobs = { running: readonly (Ahead & { startedMs?: number })[]; pending: rea
 export function startRanges({ running, pending, nowMs }: Jobs): (TimeRange | undefined)[] {
   const left = running.map(({ expected, startedMs }) => expected && startedMs !== undefined && timeLeft(expected, nowMs - startedMs));
   const early = left.map((range) => (range ? range.fromMs : 0));
-  const late = left.map((range) => (range ? range.toMs : Infinity));
+  const endTimes = left.map((range) => (range ? range.toMs : Infinity));
   return pending.map(({ expected }) => {
-    const range = { fromMs: occupy(early, expected?.low_ms ?? 0), toMs: occupy(late, expected?.high_ms ?? Infinity) };
+    const range = { fromMs: occupy(early, expected?.low_ms ?? 0), toMs: occupy(endTimes, expected?.high_ms ?? Infinity) };
     return Number.isFinite(range.toMs) ? range : undefined;
   });
 }

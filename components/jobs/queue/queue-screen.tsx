@@ -57,7 +57,7 @@ export function QueueScreen({ canCancel, queue }: QueueScreenProps) {
   const total = running.length + pendingTotal;
   // An empty queue that can no longer be read shows no numbers.
   const isCounted = list !== undefined && !(failure && total === 0);
-  const others = running.filter(({ state }) => state === "unknown").length;
+  const unknownCount = running.filter(({ state }) => state === "unknown").length;
   const refreshCounts = useRefreshCounts();
   const refresh = () => Promise.all([live.refresh(), refreshCounts()]);
 
@@ -110,8 +110,8 @@ export function QueueScreen({ canCancel, queue }: QueueScreenProps) {
       tools={
         <>
           <span className="whitespace-nowrap text-ink-2">
-            {isCounted ? t("summary", { running: running.length - others, pending: pendingTotal }) : t("unknown")}
-            {others > 0 ? `, ${t("otherState", { count: others })}` : null}
+            {isCounted ? t("summary", { running: running.length - unknownCount, pending: pendingTotal }) : t("unknown")}
+            {unknownCount > 0 ? `, ${t("otherState", { count: unknownCount })}` : null}
           </span>
           {canCancel ? null : <span className="text-ink-3">{whyNot(t("viewerHint"))}</span>}
           {pendingTotal > pending.length ? (

@@ -182,18 +182,18 @@ export function* floodFill(coverage: Coverage, at: Point, isErasing: boolean): A
   if (startX < 0 || startY < 0 || startX >= width || startY >= height || !isOpen(startY * width + startX)) return savedTiles;
 
   /** Tiles changed since the last report. */
-  const changed = new Set<number>();
+  const changedTiles = new Set<number>();
   const touch = (left: number, right: number, y: number) => {
     const row = Math.floor(y / TILE) * columns;
     for (let column = Math.floor(left / TILE); column * TILE < right; column += 1) {
       const index = row + column;
       if (!savedTiles.has(index)) savedTiles.set(index, compactTile(copyTile(coverage, tileRect(coverage, index))));
-      changed.add(index);
+      changedTiles.add(index);
     }
   };
   function* report(): Generator<Rect> {
-    for (const index of changed) yield tileRect(coverage, index);
-    changed.clear();
+    for (const index of changedTiles) yield tileRect(coverage, index);
+    changedTiles.clear();
   }
   const seeds = [startY * width + startX];
   /** Pixels on the line's soft side: each one's index, then its old value. */

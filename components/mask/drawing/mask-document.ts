@@ -51,26 +51,26 @@ export function createMaskDocument(
   let isBusy = false;
   let savedVersion = 0;
   const state = createStore<MaskState>(() => ({ isBusy: false, isUnsaved: false, paintedShare: coarse.paintedShare() }));
-  let done: Done | undefined;
+  let lastStep: Done | undefined;
   let sliceFrom = 0;
 
   function show(rect: Rect): void {
     if (!isEmpty(rect)) for (const paint of painters) paint(rect);
   }
-  function changed(rect: Rect): void {
+  function markChanged(rect: Rect): void {
     if (isEmpty(rect)) return;
     coarse.update(rect);
     show(rect);
   }
   function notify(last?: Done): void {
     const { undo, redo, version } = history.state();
-    done = last ?? done;
+    lastStep = last ?? lastStep;
     state.setState({ undo, redo, isBusy, isUnsaved: version !== savedVersion, paintedShare: coarse.paintedShare() }, true);
   }
 
   /** Lets the page respond after each slice. */
   function yieldToPage(rect: Rect): Promise<void> | void {
-    changed(rect);
+    markChanged(rect);
     if (now() - sliceFrom < SLICE_MS) return;
     if (!state.getState().isBusy) notify();
     return pause().then(() => {
@@ -99,14 +99,14 @@ export function createMaskDocument(
     stroke = undefined;
   }
 
-  async function alone(act: () => Promise<Done | void>): Promise<void> {
+  async function alone(work: () => Promise<Done | void>): Promise<void> {
     if (isBusy || stroke) return;
     isBusy = true;
     sliceFrom = now();
     let last: Done | void = undefined;
     try {
       while (ending) if (resume(ending)) await yieldToPage(nothing);
-      last = await act();
+      last = await work();
     } finally {
       isBusy = false;
       notify(last ?? undefined);
@@ -122,10 +122,10 @@ export function createMaskDocument(
       return { what: "did", act: action };
     });
 
-  const step = (what: "undid" | "redid") =>
+  const step = (direction: "undid" | "redid") =>
     alone(async () => {
-      const action = await (what === "undid" ? history.undo() : history.redo());
-      if (action) return { what, act: action };
+      const action = await (direction === "undid" ? history.undo() : history.redo());
+      if (action) return { what: direction, act: action };
     });
 
   return {
@@ -137,7 +137,7 @@ export function createMaskDocument(
       return () => void painters.delete(paint);
     },
     state: state.getState,
-    lastDone: () => done,
+    lastDone: () => lastStep,
     savedBytes: history.savedBytes,
 
     /** False while something else is in progress. `isFar`: zoomed out so far that single pixels are invisible. */
@@ -161,9 +161,9 @@ export function createMaskDocument(
     /** Finishes the stroke in slices. A new stroke does not wait and finishes the rest first; undo and fill wait for the slices. */
     async endInSlices(): Promise<void> {
       release();
-      const mine = ending;
+      const currentEnding = ending;
       let from = now();
-      for (let piece = 1; mine && mine === ending && resume(mine); piece += 1) {
+      for (let piece = 1; currentEnding && currentEnding === ending && resume(currentEnding); piece += 1) {
         if (piece < MIN_PIECES_PER_SLICE || now() - from < SLICE_MS) continue;
         await pause();
         from = now();

@@ -45,7 +45,7 @@ export function beginStroke(coverage: Coverage, brush: Brush, first: BrushPoint)
   let last = first;
   let pending: BrushPoint | undefined;
   /** The direction of the last strip, as a vector one pixel long. */
-  let way: Point | undefined;
+  let direction: Point | undefined;
   /** The disc at its end reaches beyond it on all sides. */
   let hasGrown = false;
   let isTipDrawn = false;
@@ -54,9 +54,9 @@ export function beginStroke(coverage: Coverage, brush: Brush, first: BrushPoint)
     const touchedTile = touched.get(index);
     if (touchedTile) return touchedTile;
     const rect = tileRect(coverage, index);
-    const made = { before: copyTile(coverage, rect), amount: new Uint8Array(TILE * TILE), rect };
-    touched.set(index, made);
-    return made;
+    const tileEntry = { before: copyTile(coverage, rect), amount: new Uint8Array(TILE * TILE), rect };
+    touched.set(index, tileEntry);
+    return tileEntry;
   }
   function* paint(part: Part): StrokeWork {
     const rect = clipped(boundsOf(part), wholeOf(coverage));
@@ -69,7 +69,7 @@ export function beginStroke(coverage: Coverage, brush: Brush, first: BrushPoint)
   function* tip(): StrokeWork {
     if (isTipDrawn) return;
     isTipDrawn = true;
-    yield* paint(disc(last, radiusOf(last), hasGrown ? undefined : way, undefined));
+    yield* paint(disc(last, radiusOf(last), hasGrown ? undefined : direction, undefined));
   }
 
   /** On to a point, without the tip there. */
@@ -85,9 +85,9 @@ export function beginStroke(coverage: Coverage, brush: Brush, first: BrushPoint)
     }
     const ahead = { x: (point.x - last.x) / length, y: (point.y - last.y) / length };
     // The area ahead in both directions is painted by the next strip, unless that one grows thinner.
-    if (!isTipDrawn) yield* paint(disc(last, a, hasGrown ? undefined : way, b < a ? undefined : ahead));
+    if (!isTipDrawn) yield* paint(disc(last, a, hasGrown ? undefined : direction, b < a ? undefined : ahead));
     yield* paint(strip(last, point, a, b));
-    [last, way, hasGrown, isTipDrawn] = [point, ahead, b > a, false];
+    [last, direction, hasGrown, isTipDrawn] = [point, ahead, b > a, false];
   }
 
   return {
@@ -256,13 +256,13 @@ export function beginShownStroke(
   const waiting: StrokeWork[] = [];
 
   /** Without a sketch, the means must be updated while they are on screen. */
-  function seen(changed: Rect, isLookedAtFromAfar: boolean): Rect {
-    stale = joined(stale, changed);
-    if (!isLookedAtFromAfar) return changed;
-    const late = stale;
-    coarse.update(late);
+  function shownRect(changedRect: Rect, isLookedAtFromAfar: boolean): Rect {
+    stale = joined(stale, changedRect);
+    if (!isLookedAtFromAfar) return changedRect;
+    const lateRect = stale;
+    coarse.update(lateRect);
     stale = undefined;
-    return late;
+    return lateRect;
   }
   function catchUp(isLate: () => boolean): Rect {
     let rect = nothing;
@@ -280,9 +280,9 @@ export function beginShownStroke(
     }
   }
 
-  const shown: ShownStroke = {
+  const shownStroke: ShownStroke = {
     to(points, isFarNow, isLate) {
-      if (!sketch) return seen(allOf(stroke.to(points)), isFarNow);
+      if (!sketch) return shownRect(allOf(stroke.to(points)), isFarNow);
       waiting.push(stroke.to(points, !isFarNow));
       const rect = larger(allOf(sketch.to(points.map(smaller))));
       return joined(
@@ -313,7 +313,7 @@ export function beginShownStroke(
       return squares;
     },
   };
-  return { shown, rect: sketch ? larger(allOf(sketch.to([]))) : seen(allOf(stroke.to([])), isFar) };
+  return { shown: shownStroke, rect: sketch ? larger(allOf(sketch.to([]))) : shownRect(allOf(stroke.to([])), isFar) };
 }
 
 function allOf(work: StrokeWork): Rect {

@@ -43,9 +43,9 @@ export async function earlierMask(
   const layer = await findLayer(source, options);
   const coverage = layer && (await readLayer(layer, size, source, options));
   if (coverage) return { coverage, from: "layers" };
-  const own = await readOrNothing(file, "picture", size);
-  if (typeof own === "object") return { coverage: own, from: "alpha" };
-  return { from: layer || own === "unreadable" ? "unread" : "none" };
+  const ownPicture = await readOrNothing(file, "picture", size);
+  if (typeof ownPicture === "object") return { coverage: ownPicture, from: "alpha" };
+  return { from: layer || ownPicture === "unreadable" ? "unread" : "none" };
 }
 
 async function readOrNothing(file: Blob, kind: "picture" | "layer", size: Size): Promise<Coverage | "nothing" | "unreadable"> {

@@ -35,14 +35,14 @@ export function keepWork(key: string, work: StoredSession, budget = BUDGET): str
   sessions.delete(key);
   sessions.set(key, work);
   window.addEventListener("beforeunload", warn);
-  const lost: string[] = [];
+  const lostNames: string[] = [];
   for (const [oldest, { session, name }] of sessions) {
     if (sessions.size === 1 || [...sessions.values()].reduce((sum, session) => sum + bytesOf(session), 0) <= budget) break;
     session.opened.picture?.close();
     sessions.delete(oldest);
-    lost.push(name);
+    lostNames.push(name);
   }
-  return lost;
+  return lostNames;
 }
 
 /** Hands the drawing over to the caller. */
@@ -65,15 +65,15 @@ function warn(event: BeforeUnloadEvent): void {
 export type SaveState = { kind: "idle" } | SaveStep | { kind: "saved"; saved: SavedMask } | { kind: "failed"; failure: SaveFailure };
 
 /** One save at a time; the drawing is kept after any outcome. */
-export function useSave({ opened, drawing }: OpenSession, ports: SavePorts, onSaved?: (saved: SavedMask) => void) {
+export function useSave({ opened, drawing }: OpenSession, ports: SavePorts, onSaved?: (mask: SavedMask) => void) {
   const [state, setState] = useState<SaveState>({ kind: "idle" });
   const turn = useRef<AbortController>(undefined);
   useEffect(() => () => turn.current?.abort(), []);
 
   async function save(): Promise<void> {
     if (turn.current || drawing.state().isBusy || drawing.isStroking()) return;
-    const mine = new AbortController();
-    turn.current = mine;
+    const controller = new AbortController();
+    turn.current = controller;
     setState({ kind: "packing", share: 0 });
     const copy = await drawing.snapshot().catch(notPacked);
     if (!copy || "kind" in copy) {
@@ -82,13 +82,13 @@ export function useSave({ opened, drawing }: OpenSession, ports: SavePorts, onSa
     }
     const version = drawing.version();
     const result = await saveMask(copy, opened.refs, ports, {
-      onStep: (step) => turn.current === mine && setState(step),
-      signal: mine.signal,
+      onStep: (step) => turn.current === controller && setState(step),
+      signal: controller.signal,
       handsOut: !opened.lacksFile,
       hold: opened.hold,
     });
     turn.current = undefined;
-    if (mine.signal.aborted && !result.ok) return setState({ kind: "idle" });
+    if (controller.signal.aborted && !result.ok) return setState({ kind: "idle" });
     if (!result.ok) return setState({ kind: "failed", failure: result.failure });
     drawing.saved(version);
     setState({ kind: "saved", saved: result.value });
@@ -189,9 +189,9 @@ async function isThere({ name, subfolder, type }: SavedMask, from: Parameters<ty
 // Finds the asset of an upload, whose answer names a file and not an asset.
 // Guarantees: never throws; undefined unless the list identifies it with certainty.
 
-export async function findAsset({ name, display_name: shown }: SavedMask, connection?: string): Promise<string | undefined> {
+export async function findAsset({ name, display_name: displayName }: SavedMask, connection?: string): Promise<string | undefined> {
   const stem = name.replace(/\.[A-Za-z0-9]{1,12}$/, "");
-  const query = { name_contains: shown ?? name, include_public: false, limit: 50, connection };
+  const query = { name_contains: displayName ?? name, include_public: false, limit: 50, connection };
   const result = await callApi<AssetsAnswer>(withQuery("/api/assets", query), { cache: "no-store" });
   if (!result.ok) return undefined;
   const assets = result.value.assets.map(toAssetView);

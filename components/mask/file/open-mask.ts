@@ -133,8 +133,8 @@ async function uprightWebp(
 ): Promise<Blob | undefined> {
   const address = name && addressOf(source, name);
   if (address === undefined || !(await isTurnedWebp(file))) return undefined;
-  const shown = shownPictureUrl(address);
-  const redrawn = shown === address ? undefined : await fetchFile(shown, { signal });
+  const pictureUrl = shownPictureUrl(address);
+  const redrawn = pictureUrl === address ? undefined : await fetchFile(pictureUrl, { signal });
   return redrawn?.ok && redrawn.value.size > 0 ? redrawn.value : undefined;
 }
 
@@ -146,8 +146,8 @@ async function withoutMask(
   { signal }: FetchOptions,
 ): Promise<{ file: Blob; ref?: FileName } | undefined> {
   const isSame = async (file: Blob) => {
-    const match = (await holdOf(file, false)) ? undefined : await naturalSize(file);
-    return match?.width === size.width && match.height === size.height;
+    const pictureSize = (await holdOf(file, false)) ? undefined : await naturalSize(file);
+    return pictureSize?.width === size.width && pictureSize.height === size.height;
   };
   const { original: over } = source.facts;
   if (over) {

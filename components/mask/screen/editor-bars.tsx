@@ -50,7 +50,7 @@ type ToolRailProps = {
 export function ToolRail({ tool, state, isPanelOpen, onCommand, onPanel }: ToolRailProps) {
   const t = useTranslations("masks");
   const { undo, redo, isBusy } = state;
-  const acts = [
+  const actions = [
     ["undo", Undo2, "Ctrl Z", undo ? t("undoOf", { act: t(`step.${undo}`) }) : t("act.undo"), !undo || isBusy],
     ["redo", Redo2, "Ctrl Y", redo ? t("redoOf", { act: t(`step.${redo}`) }) : t("act.redo"), !redo || isBusy],
     ["invert", Contrast, "I", t("act.invert"), isBusy],
@@ -72,8 +72,8 @@ export function ToolRail({ tool, state, isPanelOpen, onCommand, onPanel }: ToolR
         />
       ))}
       <span aria-hidden="true" className="shrink-0 bg-line max-lg:mx-0.5 max-lg:w-px lg:my-0.5 lg:h-px" />
-      {acts.map(([act, icon, key, name, isOff]) => (
-        <RailButton key={act} icon={icon} label={t("toolKey", { name, key })} isOff={isOff} onClick={() => onCommand({ do: act })} />
+      {actions.map(([action, icon, key, name, isOff]) => (
+        <RailButton key={action} icon={icon} label={t("toolKey", { name, key })} isOff={isOff} onClick={() => onCommand({ do: action })} />
       ))}
       <span className="lg:mt-auto" />
       <RailButton

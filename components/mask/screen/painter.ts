@@ -78,11 +78,11 @@ export function createPainter({ drawing, views, settings }: { drawing: MaskDocum
     mark();
   }
   function drop(): boolean {
-    const had = gesture !== undefined;
+    const hadGesture = gesture !== undefined;
     if (gesture?.kind === "stroke") drawing.drop();
     gesture = undefined;
     mark();
-    return had;
+    return hadGesture;
   }
   const toPoint = (touch: Touch) => ({ ...toPicture(views.view(), touch), pressure: settings().followsPressure ? touch.pressure : 1 });
 

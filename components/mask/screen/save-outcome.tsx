@@ -23,7 +23,7 @@ export function SaveOutcome({ state, connection, onAgain, onDismiss }: SaveOutco
 function SaveFailed({ failure, onAgain, onDismiss }: { failure: SaveFailure; onAgain: () => void; onDismiss: () => void }) {
   const t = useTranslations("masks.save");
   const locale = useLocale();
-  const again = <Button onClick={onAgain}>{t("again")}</Button>;
+  const retryButton = <Button onClick={onAgain}>{t("again")}</Button>;
   return (
     <div className="absolute inset-x-2 bottom-2 z-10 mx-auto max-w-[640px] rounded-lg bg-bg shadow-xl">
       <div className="flex items-start gap-2 pt-1.5 pr-1.5 pl-3.5">
@@ -31,7 +31,7 @@ function SaveFailed({ failure, onAgain, onDismiss }: { failure: SaveFailure; onA
         <Dismiss onClick={onDismiss} />
       </div>
       {failure.kind === "failed" ? (
-        <FailureMessage failure={failure.failure} actions={again} className="m-2" />
+        <FailureMessage failure={failure.failure} actions={retryButton} className="m-2" />
       ) : (
         <FailureNotice
           className="m-2"
@@ -40,7 +40,7 @@ function SaveFailed({ failure, onAgain, onDismiss }: { failure: SaveFailure; onA
               ? t("tooHeavy", { size: formatBytes(failure.bytes, locale), max: formatBytes(MAX_BYTES, locale) })
               : t("notPacked", { reason: failure.reason })
           }
-          actions={again}
+          actions={retryButton}
         />
       )}
     </div>

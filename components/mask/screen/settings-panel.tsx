@@ -26,7 +26,7 @@ const STEPS = 200;
 function Slider({ label, value, least, max, step = 1, shown, title, isCurved = false, onChange }: SliderProps) {
   const id = useId();
   const ratio = max / least;
-  const place = isCurved ? Math.round((Math.log(value / least) / Math.log(ratio)) * STEPS) : value;
+  const position = isCurved ? Math.round((Math.log(value / least) / Math.log(ratio)) * STEPS) : value;
   return (
     <div className="grid grid-cols-[1fr_auto] items-center gap-x-2">
       <label htmlFor={id}>{label}</label>
@@ -39,7 +39,7 @@ function Slider({ label, value, least, max, step = 1, shown, title, isCurved = f
         min={isCurved ? 0 : least}
         max={isCurved ? STEPS : max}
         step={isCurved ? 1 : step}
-        value={place}
+        value={position}
         aria-valuetext={shown}
         title={title}
         onChange={({ target }) => onChange(isCurved ? least * ratio ** (Number(target.value) / STEPS) : Number(target.value))}

@@ -201,13 +201,13 @@ function ofFinger(hands: Hands, contact: Contact): { hands: Hands; moves: Move[]
   if (kind === "move") {
     const before = fingers.get(id);
     if (!before) return followed(hands, contact);
-    const other = [...fingers].find(([finger]) => finger !== id)?.[1];
-    const moved: Hands = { ...hands, fingers: new Map(fingers).set(id, at) };
-    if (!other || fingers.size < 2) return followed(moved, contact);
-    const middle = { x: (at.x + other.x) / 2, y: (at.y + other.y) / 2 };
+    const otherFinger = [...fingers].find(([finger]) => finger !== id)?.[1];
+    const movedHands: Hands = { ...hands, fingers: new Map(fingers).set(id, at) };
+    if (!otherFinger || fingers.size < 2) return followed(movedHands, contact);
+    const middle = { x: (at.x + otherFinger.x) / 2, y: (at.y + otherFinger.y) / 2 };
     const by = { x: (at.x - before.x) / 2, y: (at.y - before.y) / 2 };
-    const factor = Math.max(1, distance(at, other)) / Math.max(1, distance(before, other));
-    return { hands: moved, moves: [{ do: "pinch", at: middle, by, factor }] };
+    const factor = Math.max(1, distance(at, otherFinger)) / Math.max(1, distance(before, otherFinger));
+    return { hands: movedHands, moves: [{ do: "pinch", at: middle, by, factor }] };
   }
   const remaining = new Map(fingers);
   remaining.delete(id);

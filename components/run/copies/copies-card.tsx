@@ -83,11 +83,11 @@ function EndingNote({ set: { ending, canResume, copies } }: { set: CopiesSet }) 
 function CopyList({ set: { copies, connection }, jobs }: { set: CopiesSet; jobs: CopyJobs }) {
   const t = useTranslations("run.copies");
   const [isAll, setAll] = useState(false);
-  const shown = isAll ? copies : copies.slice(0, SHOWN_AT_FIRST);
+  const visibleCopies = isAll ? copies : copies.slice(0, SHOWN_AT_FIRST);
   return (
     <>
       <ul aria-label={t("list")} className="max-h-80 divide-y divide-line overflow-y-auto">
-        {shown.map((copy) => (
+        {visibleCopies.map((copy) => (
           <CopyLine
             key={copy.key}
             copy={copy}
@@ -96,7 +96,7 @@ function CopyList({ set: { copies, connection }, jobs }: { set: CopiesSet; jobs:
           />
         ))}
       </ul>
-      {copies.length > shown.length ? (
+      {copies.length > visibleCopies.length ? (
         <Button size="small" className="self-start" onClick={() => setAll(true)}>
           {t("showAll", { count: copies.length })}
         </Button>
@@ -131,7 +131,7 @@ type CopiesAsideProps = {
 export function CopiesAside({ set, fallbackName, isElsewhere, work, onShow }: CopiesAsideProps) {
   const t = useTranslations("run.copies");
   const live = useCopyJobs(set);
-  const place = useConnections().find(({ id }) => id === set.connection)?.name;
+  const connectionName = useConnections().find(({ id }) => id === set.connection)?.name;
   const count = set.copies.length;
   const name = set.name || fallbackName;
   return (
@@ -140,7 +140,9 @@ export function CopiesAside({ set, fallbackName, isElsewhere, work, onShow }: Co
       className="flex flex-wrap items-center gap-x-3 gap-y-2 rounded-lg border border-line bg-surface px-3.5 py-2"
     >
       <span className="min-w-0 flex-1 basis-52 truncate">
-        {isElsewhere && place !== undefined ? t("cardOn", { count, name, connection: place }) : t("card", { count, name })}
+        {isElsewhere && connectionName !== undefined
+          ? t("cardOn", { count, name, connection: connectionName })
+          : t("card", { count, name })}
       </span>
       <CopiesProgress set={set} jobs={live.jobs} />
       <span className="flex gap-2">

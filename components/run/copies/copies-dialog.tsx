@@ -77,28 +77,28 @@ function CopiesForm({ choosable, first, pendingImages, picture, hasRandomised, f
   const t = useTranslations("run.copies");
   const id = useId();
   const [at, setAt] = useState(first);
-  const chosen = choosable[at] ?? choosable[0];
+  const choice = choosable[at] ?? choosable[0];
   const [way, setWay] = useState<VariationKind>();
-  const [typed, setTyped] = useState<Typed>(() => typedFor(chosen?.field, pendingImages));
+  const [typed, setTyped] = useState<Typed>(() => typedFor(choice?.field, pendingImages));
   const connection = useConnection()?.name ?? "none";
   /** The confirmed values; changed values need a new confirmation. */
   const [confirmedValues, setConfirmedValues] = useState<readonly Literal[]>();
-  const { kinds, taken, variation } = useMemo(() => variedBy(chosen?.field, way, typed), [chosen, way, typed]);
+  const { kinds, taken, variation } = useMemo(() => variedBy(choice?.field, way, typed), [choice, way, typed]);
   const isAsking = confirmedValues !== undefined && variation.ok && confirmedValues === variation.values;
-  function choose(place: number) {
-    setAt(place);
+  function choose(index: number) {
+    setAt(index);
     setWay(undefined);
-    setTyped(typedFor(choosable[place]?.field));
+    setTyped(typedFor(choosable[index]?.field));
   }
   return (
     <form
       className="flex flex-col gap-3 text-ink"
       onSubmit={(event) => {
         event.preventDefault();
-        if (!chosen || !variation.ok) return;
+        if (!choice || !variation.ok) return;
         const { values } = variation;
         if (values.length > MAX_UNASKED && confirmedValues !== values) setConfirmedValues(values);
-        else onStart({ nodeId: chosen.node.id, input: chosen.field.name, values });
+        else onStart({ nodeId: choice.node.id, input: choice.field.name, values });
       }}
     >
       <div className="flex flex-wrap items-center gap-x-3 gap-y-2">
@@ -111,7 +111,7 @@ function CopiesForm({ choosable, first, pendingImages, picture, hasRandomised, f
           onChange={({ target }) => choose(Number(target.value))}
           className="min-w-0 flex-1 basis-60"
         >
-          <Options of={choosable.map(({ node, field }, place) => [place, `${field.name} · #${node.id} ${node.title}`])} />
+          <Options of={choosable.map(({ node, field }, index) => [index, `${field.name} · #${node.id} ${node.title}`])} />
         </Select>
       </div>
       <div role="radiogroup" aria-label={t("how")} className="flex flex-wrap items-center gap-x-3 gap-y-2">
@@ -125,21 +125,21 @@ function CopiesForm({ choosable, first, pendingImages, picture, hasRandomised, f
           </label>
         ))}
       </div>
-      {chosen && taken ? (
+      {choice && taken ? (
         <VariationFields
-          key={`${chosen.node.id}/${chosen.field.name}`}
-          field={chosen.field}
+          key={`${choice.node.id}/${choice.field.name}`}
+          field={choice.field}
           way={taken}
           typed={typed}
           picture={picture}
           onTyped={(change) => setTyped({ ...typed, ...change })}
         />
       ) : null}
-      {variation.ok && chosen ? (
+      {variation.ok && choice ? (
         <CopiesPreview
-          name={chosen.field.name}
+          name={choice.field.name}
           values={variation.values}
-          filledFor={(value, index) => filledFor({ nodeId: chosen.node.id, name: chosen.field.name, value }, index)}
+          filledFor={(value, index) => filledFor({ nodeId: choice.node.id, name: choice.field.name, value }, index)}
           ownNames={picture.ownNames}
           hasRandomised={hasRandomised}
         />
@@ -168,11 +168,11 @@ function CopiesForm({ choosable, first, pendingImages, picture, hasRandomised, f
 }
 
 /** Computed once per input, so that the random seeds shown are the ones that are sent. */
-function variedBy(field: FormField | undefined, way: VariationKind | undefined, typed: Typed) {
+function variedBy(field: FormField | undefined, kind: VariationKind | undefined, typed: Typed) {
   const kinds = field ? variationKindsOf(field) : [];
-  const taken = way && kinds.includes(way) ? way : kinds[0];
+  const selectedKind = kind && kinds.includes(kind) ? kind : kinds[0];
   const nothing: Variation = { ok: false, problem: { why: "none" } };
-  return { kinds, taken, variation: field && taken ? variationOf(field, taken, typed) : nothing };
+  return { kinds, taken: selectedKind, variation: field && selectedKind ? variationOf(field, selectedKind, typed) : nothing };
 }
 
 function Problem({ problem }: { problem: VariationProblem }) {
@@ -199,8 +199,8 @@ function choosableOf(form: readonly FormNode[]): Choosable[] {
 }
 
 /** The requested input, otherwise a seed, otherwise the first one. */
-function firstOf(choosable: readonly Choosable[], ask: CopiesAsk | undefined): number {
-  const requestedIndex = choosable.findIndex(({ node, field }) => node.id === ask?.nodeId && field.name === ask.name);
+function firstOf(choosable: readonly Choosable[], request: CopiesAsk | undefined): number {
+  const requestedIndex = choosable.findIndex(({ node, field }) => node.id === request?.nodeId && field.name === request.name);
   const seed = choosable.findIndex(({ field }) => variationKindsOf(field)[0] === "random");
   return requestedIndex >= 0 ? requestedIndex : Math.max(0, seed);
 }
@@ -236,7 +236,7 @@ function CopiesPreview({ name, values, filledFor, ownNames, hasRandomised }: Cop
   const t = useTranslations("run.copies");
   const nameOf = (value: Literal) => own(ownNames, String(value)) ?? shownValue(value);
   const [first, last] = [values[0], values.at(-1)];
-  const shown = values.length > SHOWN ? [...values.slice(0, SHOWN - 2).entries()] : [...values.entries()];
+  const visibleValues = values.length > SHOWN ? [...values.slice(0, SHOWN - 2).entries()] : [...values.entries()];
   return (
     <div role="status" className="rounded-md border border-line bg-sunken px-3 py-2">
       <p className="font-semibold">
@@ -245,7 +245,7 @@ function CopiesPreview({ name, values, filledFor, ownNames, hasRandomised }: Cop
           : t("previewOne", { name, first: first === undefined ? "" : nameOf(first) })}
       </p>
       <ul className="mt-1 text-sm text-ink-2 tabular-nums">
-        {shown.map(([index, value]) => (
+        {visibleValues.map(([index, value]) => (
           <li key={index}>
             <p className="truncate">{labelOf(name, nameOf(value), { index, total: values.length })}</p>
             <Filled texts={filledFor(value, index)} />

@@ -19,11 +19,11 @@ export function CopiesProgress({ set, jobs, children }: { set: CopiesSet; jobs: 
   const ended = ids.filter((id) => jobs.get(id)?.hasEnded).length;
   const through = set.copies.filter(({ outcome }) => outcome !== undefined).length;
   const isFollowed = !isSending && jobs.size > 0;
-  const [done, total] = isFollowed ? [ended, ids.length] : [through, set.copies.length];
+  const [doneCount, total] = isFollowed ? [ended, ids.length] : [through, set.copies.length];
   const summary = <TallyWords tally={tallyOf(set, jobs)} />;
   return (
     <div className="flex flex-wrap items-center gap-x-2.5 gap-y-1">
-      <ProgressBar value={total === 0 ? 1 : done / total} label={t(isFollowed ? "progressEnded" : "progress")} className="w-[160px]" />
+      <ProgressBar value={total === 0 ? 1 : doneCount / total} label={t(isFollowed ? "progressEnded" : "progress")} className="w-[160px]" />
       {isFollowed ? <span className="tabular-nums">{t("ended", { ended, total: ids.length })}</span> : null}
       {isFollowed ? <span className="text-ink-2">{summary}</span> : null}
       {/* Screen readers announce only that all are sent and that all have ended, not every step of a job. */}
@@ -118,29 +118,29 @@ export function useCopyJobs(set: CopiesSet) {
   const read = useCallback((response: Listed) => toAnswer(response, limit), [limit]);
   const [seen, setSeen] = useState<Seen>({ jobIds: new Set(), jobs: new Map() });
   const live = useLive(path, { read, isFinal: (response) => haveEnded(set, ids, new Map([...seen.jobs, ...response.jobs])) });
-  const answer = live.value;
+  const latest = live.value;
   const readAgain = useEffectEvent(() => void live.refresh());
-  const isMissing = set.ending !== undefined && ids.some((id) => !answer?.jobs.has(id) && !seen.jobs.get(id)?.hasEnded);
+  const isMissing = set.ending !== undefined && ids.some((id) => !latest?.jobs.has(id) && !seen.jobs.get(id)?.hasEnded);
   // A list that lacks an accepted job may never change, so one more answer decides whether the job is gone.
   useEffect(() => {
     if (!isMissing) return;
     const timer = setTimeout(readAgain, CONFIRM_MS);
     return () => clearTimeout(timer);
   }, [isMissing]);
-  if (answer && answer !== seen.answer)
-    setSeen({ answer, jobIds: new Set([...ids, ...answer.jobs.keys()]), jobs: withAnswer(seen, answer) });
+  if (latest && latest !== seen.answer)
+    setSeen({ answer: latest, jobIds: new Set([...ids, ...latest.jobs.keys()]), jobs: withAnswer(seen, latest) });
   const hasEnded = set.ending !== undefined && ids.every((id) => seen.jobs.get(id)?.hasEnded);
   return { jobs: seen.jobs, atMs: live.atMs, failure: live.failure, refresh: live.refresh, hasEnded };
 }
 
 /** A truncated list says nothing about jobs older than its last one. */
 function withAnswer({ jobIds, jobs: before }: Seen, { jobs, isWhole, oldestMs }: Answer): CopyJobs {
-  const gone = [...jobIds].flatMap((id): [string, CopyJob][] => {
+  const missingJobs = [...jobIds].flatMap((id): [string, CopyJob][] => {
     const last = before.get(id);
     const isCovered = isWhole || (last?.createdAtMs ?? 0) > oldestMs;
     return !jobs.has(id) && !last?.hasEnded && isCovered ? [[id, { word: "", state: "unknown", hasEnded: true, isGone: true }]] : [];
   });
-  return new Map([...before, ...gone, ...jobs]);
+  return new Map([...before, ...missingJobs, ...jobs]);
 }
 
 function acceptedIds({ copies }: CopiesSet): string[] {

@@ -73,10 +73,10 @@ export function copiesReducer(set: CopiesSet | undefined, action: CopiesAct): Co
     case "went-on":
       return { ...calm, ending: undefined, isStopping: false };
     case "sending":
-      return { ...calm, copies: changed(set.copies, action.key, (copy) => ({ ...copy, isBegun: true, outcome: undefined })) };
+      return { ...calm, copies: updateCopy(set.copies, action.key, (copy) => ({ ...copy, isBegun: true, outcome: undefined })) };
     case "outcome":
       // Without an outcome nothing was sent: the copy is as it was before.
-      return { ...calm, copies: changed(set.copies, action.key, ({ key, label }) => withOutcome({ key, label }, action.outcome)) };
+      return { ...calm, copies: updateCopy(set.copies, action.key, ({ key, label }) => withOutcome({ key, label }, action.outcome)) };
     case "waiting":
       return { ...calm, ...(action.waitMs !== undefined && { waitMs: action.waitMs }) };
     case "stopping":
@@ -130,7 +130,7 @@ function withOutcome(copy: Copy, outcome: CopyOutcome | undefined): Copy {
   return outcome ? { ...copy, isBegun: true, outcome } : copy;
 }
 
-function changed(copies: readonly Copy[], key: string, change: (copy: Copy) => Copy): Copy[] {
+function updateCopy(copies: readonly Copy[], key: string, change: (copy: Copy) => Copy): Copy[] {
   return copies.map((copy) => (copy.key === key ? change(copy) : copy));
 }
 
@@ -219,8 +219,8 @@ export function readStoredPlan(storage: BrowserStorage, { copies, name, workflow
   if (!storedPlan || !result?.ok) return undefined;
   const edits = new Map(storedPlan.copies.map((copy) => [copy.key, copy.edits]));
   const planned = copies.flatMap(({ key, label }) => {
-    const own = edits.get(key);
-    return own ? [{ key, label, edits: own }] : [];
+    const copyEdits = edits.get(key);
+    return copyEdits ? [{ key, label, edits: copyEdits }] : [];
   });
   if (planned.length !== copies.length) return undefined;
   const { targets, fromJob } = storedPlan;

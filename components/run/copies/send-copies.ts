@@ -37,14 +37,14 @@ export function planOf(openWorkflow: OpenWorkflow, name: string, { nodeId, input
 /** How a copy differs from the form, and which of its texts are filled in; used both for the preview and for sending. */
 export function changesOf(graph: Graph, varied: Edit, copy: number, { seedsOf, fill }: Drawn) {
   const seeds = seedsOf(copy).filter(({ nodeId, name }) => nodeId !== varied.nodeId || name !== varied.name);
-  const shown = withInputs(graph, [...seeds, varied]);
-  const texts = fill(shown, copy);
+  const shownGraph = withInputs(graph, [...seeds, varied]);
+  const texts = fill(shownGraph, copy);
   // A file name is listed twice: as it was written, and as it is sent.
-  const written = texts.flatMap(({ nodeId, name }) => {
-    const node = own(shown, nodeId);
+  const writtenInputs = texts.flatMap(({ nodeId, name }) => {
+    const node = own(shownGraph, nodeId);
     return node && isFileName(node, name) ? [{ nodeId, name, value: node.inputs[name] }] : [];
   });
-  const edits: Edit[] = [...seeds, varied, ...written, ...texts.map(({ nodeId, name, text }) => ({ nodeId, name, value: text }))];
+  const edits: Edit[] = [...seeds, varied, ...writtenInputs, ...texts.map(({ nodeId, name, text }) => ({ nodeId, name, value: text }))];
   return { edits, texts };
 }
 

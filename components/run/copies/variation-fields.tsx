@@ -107,10 +107,10 @@ function PicturesField({ values, picture, onChange }: PicturesFieldProps) {
         picture={picture}
         isMany
         onClose={() => setPicking(false)}
-        onPicked={(picked) => {
+        onPicked={(assets) => {
           setPicking(false);
-          for (const { value, name } of picked) picture.onNamed(value, name);
-          onChange([...new Set([...values, ...picked.map(({ value }) => value)])]);
+          for (const { value, name } of assets) picture.onNamed(value, name);
+          onChange([...new Set([...values, ...assets.map(({ value }) => value)])]);
         }}
       />
     </div>

@@ -105,17 +105,17 @@ export function optionsOf({ control }: FormField): readonly Literal[] {
   return control.kind === "choice" ? control.options : [];
 }
 
-export function variationOf(field: FormField, way: VariationKind, typed: Typed): Variation {
-  const match = read(field, way, typed);
-  if (!Array.isArray(match)) return { ok: false, problem: match };
-  if (match.length === 0) return { ok: false, problem: { why: "none" } };
-  if (match.length > MAX_COPIES) return { ok: false, problem: { why: "too_many", max: MAX_COPIES } };
-  const beyond = outOfRange(field, match);
-  return beyond ? { ok: false, problem: beyond } : { ok: true, values: match };
+export function variationOf(field: FormField, kind: VariationKind, typed: Typed): Variation {
+  const readResult = read(field, kind, typed);
+  if (!Array.isArray(readResult)) return { ok: false, problem: readResult };
+  if (readResult.length === 0) return { ok: false, problem: { why: "none" } };
+  if (readResult.length > MAX_COPIES) return { ok: false, problem: { why: "too_many", max: MAX_COPIES } };
+  const beyond = outOfRange(field, readResult);
+  return beyond ? { ok: false, problem: beyond } : { ok: true, values: readResult };
 }
 
-function read(field: FormField, way: VariationKind, typed: Typed): Literal[] | VariationProblem {
-  switch (way) {
+function read(field: FormField, kind: VariationKind, typed: Typed): Literal[] | VariationProblem {
+  switch (kind) {
     case "chosen":
       return optionsOf(field).filter((option) => typed.chosen.includes(option));
     case "pictures":
@@ -174,8 +174,8 @@ function outOfRange({ control }: FormField, values: readonly Literal[]): Variati
 
 /** "3/12 · seed 41": identifies this copy in every list of jobs. */
 export function labelOf(name: string, value: Literal, { index, total }: { index: number; total: number }): string {
-  const place = `${index + 1}/${total}`;
-  return isSecretName(name) ? `${place} · ${name}` : `${place} · ${name} ${shownValue(value)}`;
+  const position = `${index + 1}/${total}`;
+  return isSecretName(name) ? `${position} · ${name}` : `${position} · ${name} ${shownValue(value)}`;
 }
 
 export function shownValue(value: Literal): string {

@@ -90,8 +90,8 @@ export function createSubmitApi(connection: string | undefined): SubmitApi {
       return callApi(withQuery("/api/prompt", { connection }), { method: "POST", json: submission, headers });
     },
     reportSubmission: (key) => callApi(`/api/console/submissions/${key}`, { cache: "no-store" }),
-    newestJobs: ({ workflowId, connection: place }) =>
-      callApi(withQuery("/api/jobs", { workflow_id: workflowId, limit: 5, connection: place }), { cache: "no-store" }),
+    newestJobs: ({ workflowId, connection: connectionId }) =>
+      callApi(withQuery("/api/jobs", { workflow_id: workflowId, limit: 5, connection: connectionId }), { cache: "no-store" }),
   };
 }
 
@@ -168,6 +168,6 @@ export function storeSubmittedJobs(storage: BrowserStorage, memberId: string, su
 }
 
 export function readSubmittedJobs(storage: BrowserStorage, memberId: string): readonly SubmittedJob[] {
-  const stored = submittedJobsIn(storage).get();
-  return stored?.memberId === memberId ? stored.receipts : [];
+  const submittedJobs = submittedJobsIn(storage).get();
+  return submittedJobs?.memberId === memberId ? submittedJobs.receipts : [];
 }

@@ -58,7 +58,7 @@ export function JobResult({ outputs, sent, connection }: JobResultProps) {
   const [isShown, setShown] = useState(true);
   const id = useId();
   if (outputs.length === 0) return <p className="px-3.5 pb-2.5 text-ink-2">{t("noResult")}</p>;
-  const named = outputs.map((view) => {
+  const namedOutputs = outputs.map((view) => {
     const node = own(sent ?? {}, view.nodeId);
     return { view, node: node ? nodeName(node) : view.nodeId };
   });
@@ -82,7 +82,7 @@ export function JobResult({ outputs, sent, connection }: JobResultProps) {
         hidden={!isShown}
         className="max-h-[min(440px,calc(38*var(--dvh)+48px))] overflow-y-auto px-3.5 pb-3 [&:not([hidden])]:flex [&:not([hidden])]:flex-col [&:not([hidden])]:gap-3"
       >
-        {isShown ? <OutputList outputs={named} connection={connection} isSmall /> : null}
+        {isShown ? <OutputList outputs={namedOutputs} connection={connection} isSmall /> : null}
       </div>
     </div>
   );

@@ -76,8 +76,8 @@ export function readDraft(storage: BrowserStorage, memberId: string): Draft | un
 }
 
 function changedInputs({ graph, original }: OpenWorkflow): Record<string, JsonObject> {
-  const changed = Object.entries(graph).filter(([nodeId, node]) => own(original, nodeId) !== node);
-  return Object.fromEntries(changed.map(([nodeId, { inputs }]) => [nodeId, inputs]));
+  const changedNodes = Object.entries(graph).filter(([nodeId, node]) => own(original, nodeId) !== node);
+  return Object.fromEntries(changedNodes.map(([nodeId, { inputs }]) => [nodeId, inputs]));
 }
 
 export const edit: Reader<Edit> = object({ nodeId: anyText, name: anyText, value: anything });

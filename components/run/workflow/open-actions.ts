@@ -41,13 +41,13 @@ export function createOpenActions(store: RunStore, api: WorkflowApi & PictureApi
   function settleFor(result: Result<OpenedFile, Refusal>, pictures = store.get().pendingImages?.pictures): Placed | undefined {
     settle(result);
     const { opened } = store.get();
-    const place = result.ok && opened && pictures && onlyTarget(opened, pictures);
-    if (!place) return undefined;
-    const { input, picture } = place;
+    const placedPicture = result.ok && opened && pictures && onlyTarget(opened, pictures);
+    if (!placedPicture) return undefined;
+    const { input, picture } = placedPicture;
     store.nameFile(opened.serial, picture.value, picture.name);
     store.edit(opened.serial, { nodeId: input.nodeId, name: input.name, value: picture.value });
     store.setPendingImages(undefined);
-    return place;
+    return placedPicture;
   }
   /** If anything else is opened or closed meanwhile, `work` is aborted and `settled` is not called. */
   async function openNewest<T, R>(
@@ -56,16 +56,16 @@ export function createOpenActions(store: RunStore, api: WorkflowApi & PictureApi
     settled: (result: T) => R,
   ): Promise<R | undefined> {
     const turn = newIdempotencyKey();
-    const mine = new AbortController();
+    const controller = new AbortController();
     store.setArriving({ turn, isSeen });
     const forget = store.subscribe(() => {
-      if (store.get().arriving?.turn !== turn) mine.abort();
+      if (store.get().arriving?.turn !== turn) controller.abort();
     });
     const show: ShowPicture = (picture) => {
-      if (!mine.signal.aborted) store.setArriving({ turn, isSeen: true, picture });
+      if (!controller.signal.aborted) store.setArriving({ turn, isSeen: true, picture });
     };
-    const result = await work(mine.signal, show).finally(forget);
-    return mine.signal.aborted ? undefined : settled(result);
+    const result = await work(controller.signal, show).finally(forget);
+    return controller.signal.aborted ? undefined : settled(result);
   }
   /** Puts a picture that carries no workflow into a sample. */
   async function sampleWith(file: File, signal: AbortSignal, show: ShowPicture): Promise<Opening> {

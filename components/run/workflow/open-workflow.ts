@@ -49,9 +49,9 @@ export async function openAnyWorkflow(
   if (drawnNodes(drawing) === 0) return ok(toOpened(textResult.value, fileName, facts));
   const { readDrawingOf } = await import("@/lib/contract/editor-workflow/drawing");
   // The id and name of a drawing that does not match the graph belong to other runs.
-  const own = readDrawingOf(drawing, graph) ? textResult.value : { graph, duplicates, extraData: withoutDrawing(extraData) };
+  const workflow = readDrawingOf(drawing, graph) ? textResult.value : { graph, duplicates, extraData: withoutDrawing(extraData) };
   const both = { text, ...(fileName !== undefined && { fileName }), facts };
-  return ok({ ...toOpened(own, fileName, facts), both });
+  return ok({ ...toOpened(workflow, fileName, facts), both });
 }
 
 export async function openDrawingOf({ text, fileName, facts }: BothFormats, api: CatalogueApi): Promise<Result<OpenedFile, Refusal>> {
@@ -124,8 +124,8 @@ export async function openFile(
 /** Nodes in or behind a loop have no place in the execution order: they come last. */
 function orderOf(graph: Graph): string[] {
   const sorted = topologicalOrder(graph);
-  const placed = new Set(sorted);
-  return [...sorted, ...Object.keys(graph).filter((id) => !placed.has(id))];
+  const sortedIds = new Set(sorted);
+  return [...sorted, ...Object.keys(graph).filter((id) => !sortedIds.has(id))];
 }
 
 function refusal(reason: RefusalReason, fileName: string | undefined): Refusal {

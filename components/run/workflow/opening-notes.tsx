@@ -162,19 +162,27 @@ function differencesOf(run: Graph, drawing: Graph): FormatDifferences {
   const isBoth = (id: string) => own(run, id)?.class_type === own(drawing, id)?.class_type;
   const common = Object.keys(run).filter(isBoth);
   const values = common.flatMap((nodeId) => {
-    const [one, other] = [own(run, nodeId), own(drawing, nodeId)];
-    const names = new Set([...Object.keys(one?.inputs ?? {}), ...Object.keys(other?.inputs ?? {})]);
+    const [first, second] = [own(run, nodeId), own(drawing, nodeId)];
+    const names = new Set([...Object.keys(first?.inputs ?? {}), ...Object.keys(second?.inputs ?? {})]);
     return [...names].flatMap((input) => {
-      const [ran, drawn] = [shown(own(one?.inputs ?? {}, input)), shown(own(other?.inputs ?? {}, input))];
-      return ran === drawn
+      const [runValue, drawingValue] = [valueText(own(first?.inputs ?? {}, input)), valueText(own(second?.inputs ?? {}, input))];
+      return runValue === drawingValue
         ? []
-        : [{ nodeId, title: one ? nodeName(one) : nodeId, input, run: cutText(ran, MAX_VALUE), drawing: cutText(drawn, MAX_VALUE) }];
+        : [
+            {
+              nodeId,
+              title: first ? nodeName(first) : nodeId,
+              input,
+              run: cutText(runValue, MAX_VALUE),
+              drawing: cutText(drawingValue, MAX_VALUE),
+            },
+          ];
     });
   });
   return { values, onlyRun: Object.keys(run).length - common.length, onlyDrawing: Object.keys(drawing).length - common.length };
 }
 
-function shown(value: unknown): string {
+function valueText(value: unknown): string {
   return value === undefined ? "–" : typeof value === "string" ? value : writeExactJson(value);
 }
 
@@ -185,12 +193,12 @@ function Unread({ reason }: { reason: RefusalReason }) {
 /** Above the form: which of the two is open, and a button that opens the other. */
 export function FormatNote({ shown, onOpen }: { shown: Format; onOpen: (format: Format) => void }) {
   const t = useTranslations("run.formats");
-  const other = shown === "run" ? "drawing" : "run";
+  const otherFormat = shown === "run" ? "drawing" : "run";
   return (
     <p className="flex flex-wrap items-center gap-x-3 gap-y-1.5 text-ink-2">
       {t(`${shown}.open`)}
-      <Button size="small" onClick={() => onOpen(other)}>
-        {t(`${other}.instead`)}
+      <Button size="small" onClick={() => onOpen(otherFormat)}>
+        {t(`${otherFormat}.instead`)}
       </Button>
     </p>
   );

@@ -66,8 +66,8 @@ export function createWorkflowApi(connection: string | undefined, shipsPictures:
 
 async function readSample<T>(file: string, read: (response: Response) => Promise<T>): Promise<Result<T, "missing">> {
   try {
-    const answer = await fetch(apiPath(`/samples/${file}`));
-    return answer.ok ? ok(await read(answer)) : failed("missing");
+    const response = await fetch(apiPath(`/samples/${file}`));
+    return response.ok ? ok(await read(response)) : failed("missing");
   } catch {
     return failed("missing");
   }

@@ -26,9 +26,9 @@ const name = where(anyText, (text) => text.length <= MAX_LENGTH);
 const readOurs = object({ fileNames: map(object({ written: name, filled: name })) });
 
 /** The editor's drawing, with the names that differ between `sent` and `written`. */
-export function withWrittenNames(drawing: JsonObject | undefined, written: Graph, sent: Graph): JsonObject | undefined {
-  const names = Object.entries(sent).flatMap(([id, node]) => {
-    const text = own(own(written, id)?.inputs ?? {}, FILE_NAME);
+export function withWrittenNames(drawing: JsonObject | undefined, writtenGraph: Graph, sentGraph: Graph): JsonObject | undefined {
+  const names = Object.entries(sentGraph).flatMap(([id, node]) => {
+    const text = own(own(writtenGraph, id)?.inputs ?? {}, FILE_NAME);
     const filled = node.inputs[FILE_NAME];
     if (!isFileName(node, FILE_NAME) || typeof text !== "string" || typeof filled !== "string" || text === filled) return [];
     return [[id, { written: text, filled }] as const];
@@ -40,9 +40,9 @@ export function withWrittenNames(drawing: JsonObject | undefined, written: Graph
 export function readWrittenNames<T extends { graph: Graph; extraData?: JsonObject }>(file: T): T {
   const drawing = drawingIn(file.extraData);
   const before = objectOf(drawing?.extra) ?? {};
-  const { [OURS]: ours, ...extra } = before;
-  if (ours === undefined) return file;
-  const graph = Object.entries(readOurs(ours)?.fileNames ?? {}).reduce((now, [id, { written, filled }]) => {
+  const { [OURS]: ownData, ...extra } = before;
+  if (ownData === undefined) return file;
+  const graph = Object.entries(readOurs(ownData)?.fileNames ?? {}).reduce((now, [id, { written, filled }]) => {
     const node = own(now, id);
     // Another program may have kept the drawing and changed the name since.
     const isOne = node && isFileName(node, FILE_NAME) && own(node.inputs, FILE_NAME) === filled;
@@ -104,9 +104,9 @@ function withoutPath(value: JsonObject, [name = "", ...rest]: readonly string[])
 export function withoutSecrets(openWorkflow: OpenWorkflow, secretPlaces: readonly SecretPlace[]): OpenWorkflow {
   const remaining = leftOut({ graph: openWorkflow.graph, extraData: openWorkflow.extraData }, secretPlaces);
   const extra = readExtra(openWorkflow.advanced?.extra ?? "");
-  const written = extra.ok ? leftOut({ graph: {}, extraData: extra.value }, secretPlaces).extraData : undefined;
-  const isWritten = written !== undefined && Object.keys(written).length > 0;
-  const advanced = { ...openWorkflow.advanced, ...(extra.ok && { extra: isWritten ? writeExactJson(written, 2) : "" }) };
+  const writtenFields = extra.ok ? leftOut({ graph: {}, extraData: extra.value }, secretPlaces).extraData : undefined;
+  const isWritten = writtenFields !== undefined && Object.keys(writtenFields).length > 0;
+  const advanced = { ...openWorkflow.advanced, ...(extra.ok && { extra: isWritten ? writeExactJson(writtenFields, 2) : "" }) };
   const isEdited = openWorkflow.isEdited || remaining.graph !== openWorkflow.graph;
   return { ...openWorkflow, ...remaining, advanced, isEdited, leftOut: secretPlaces, sent: undefined };
 }
@@ -129,14 +129,14 @@ export function readExtra(text: string): ExtraReading {
 }
 
 /** What is written wins; extra_pnginfo, which is embedded in pictures, is merged one level deeper, so that nothing in it is lost. */
-export function mergedExtra(opened: JsonObject | undefined, written: JsonObject): JsonObject {
-  const info = merged(objectOf(opened?.extra_pnginfo) ?? {}, objectOf(written.extra_pnginfo) ?? {});
-  const extra = merged(opened ?? {}, written);
+export function mergedExtra(drawing: JsonObject | undefined, writtenFile: JsonObject): JsonObject {
+  const info = merged(objectOf(drawing?.extra_pnginfo) ?? {}, objectOf(writtenFile.extra_pnginfo) ?? {});
+  const extra = merged(drawing ?? {}, writtenFile);
   return Object.keys(info).length > 0 ? withSpellingsOf(extra, { ...extra, extra_pnginfo: info }) : extra;
 }
 
-function merged(opened: JsonObject, written: JsonObject): JsonObject {
-  return withSpellingsOf(opened, withSpellingsOf(written, { ...opened, ...written }));
+function merged(drawing: JsonObject, writtenFile: JsonObject): JsonObject {
+  return withSpellingsOf(drawing, withSpellingsOf(writtenFile, { ...drawing, ...writtenFile }));
 }
 
 /** A drawing of another workflow would otherwise be sent with every run of this one. */

@@ -12,7 +12,7 @@ import { roles } from "@/lib/contract/people/roles";
 import { type AuditFact, factsOf, partWords, targetHref } from "./audit-facts";
 
 /** Labels what acted for the member: a token, an embedding page, or a sign-in provider. */
-const ways = [
+const viaPrefixes = [
   ["token ", "byToken"],
   ["embed ", "byEmbed"],
   ["provider ", "byProvider"],
@@ -50,7 +50,7 @@ function AuditEntry({ entry }: { entry: AuditItem }) {
   const common = useTranslations("common");
   const { wordOf, attemptOf: triedOf } = useActMessages();
   const { id, at, member, via, action, connection, status, parts = [], moreParts = 0 } = entry;
-  const way = ways.find(([start]) => via?.startsWith(start));
+  const way = viaPrefixes.find(([start]) => via?.startsWith(start));
   const wayName = way && via?.slice(way[0].length);
   const isMany = parts.length + moreParts > 1 || entry.isAtLeast === true;
   const item = parts[0] ?? (entry.target === undefined ? undefined : { id: entry.target });

@@ -52,7 +52,7 @@ export function ConnectionsScreen({ connections, canChangeShared, canAdd, viewer
   /** The form that was closed last: the focus returns to its button. */
   const [closed, setClosed] = useState<typeof open>();
   const [leaving, setLeaving] = useState<ConnectionView>();
-  const acts = useConnectionActs();
+  const actions = useConnectionActs();
   const viewers = useJobViewersDialog(team?.members);
   const canChange = (connection: ConnectionView) => hasFeature(connection, "fullAccess") && (canChangeShared || !connection.shared);
 
@@ -62,13 +62,13 @@ export function ConnectionsScreen({ connections, canChangeShared, canAdd, viewer
   }
 
   function noteSaved(connection: ConnectionView, check: ConnectionCheck) {
-    acts.note(connection.id, check);
+    actions.note(connection.id, check);
     router.refresh();
   }
 
   async function remove(connection: ConnectionView) {
     setLeaving(undefined);
-    if (await acts.remove(connection)) showToast({ tone: "off", text: t("removed", { name: connection.name }) });
+    if (await actions.remove(connection)) showToast({ tone: "off", text: t("removed", { name: connection.name }) });
   }
 
   return (
@@ -84,7 +84,7 @@ export function ConnectionsScreen({ connections, canChangeShared, canAdd, viewer
     >
       {canChangeShared ? null : <p className="text-ink-3">{canAdd ? t("onlyAdmins") : whyNot(t("viewerHint"))}</p>}
       {open?.form === "add" ? <ConnectionForm canShare={canChangeShared} onSaved={noteSaved} onClose={close} /> : null}
-      {acts.failure ? <FailureMessage failure={acts.failure} /> : null}
+      {actions.failure ? <FailureMessage failure={actions.failure} /> : null}
       <Card title={t("connections")} note={list.length} bodyClassName="p-0">
         {list.length === 0 ? <EmptyState title={t("empty.title")} text={t("empty.text")} /> : null}
         <ul>
@@ -97,19 +97,19 @@ export function ConnectionsScreen({ connections, canChangeShared, canAdd, viewer
               <ConnectionItem
                 key={connection.id}
                 connection={connection}
-                check={acts.checks[connection.id]}
-                isBusyWith={(connectionAct) => acts.busyWith === `${connectionAct} ${connection.id}`}
+                check={actions.checks[connection.id]}
+                isBusyWith={(connectionAct) => actions.busyWith === `${connectionAct} ${connection.id}`}
                 isReturned={closed?.form === "change" && closed.id === connection.id}
                 canChange={canAdd && canChange(connection)}
                 canShow={viewers.choose !== undefined}
-                onRevoke={(memberId) => void acts.takeView(connection, memberId)}
+                onRevoke={(memberId) => void actions.takeView(connection, memberId)}
                 onAct={(connectionAct) => {
                   const { seenBy = [] } = connection;
                   if (connectionAct === "viewers")
                     viewers.choose?.({ id: connection.id, ownerId: viewer.memberId, ownerName: viewer.name, seenBy });
                   else if (connectionAct === "change") setOpen({ form: "change", id: connection.id });
                   else if (connectionAct === "remove") setLeaving(connection);
-                  else void acts.run(connection, connectionAct);
+                  else void actions.run(connection, connectionAct);
                 }}
               />
             ),
@@ -119,7 +119,7 @@ export function ConnectionsScreen({ connections, canChangeShared, canAdd, viewer
       {team && viewers.choose ? <PersonalConnections connections={team.personal} onChoose={viewers.choose} /> : null}
 
       {viewers.dialog}
-      <RemovalDialog leaving={leaving} onRemove={(gone) => void remove(gone)} onClose={() => setLeaving(undefined)}>
+      <RemovalDialog leaving={leaving} onRemove={(removed) => void remove(removed)} onClose={() => setLeaving(undefined)}>
         {t("removeText")}
       </RemovalDialog>
     </SettingsPage>
@@ -194,7 +194,7 @@ function ConnectionItem({
   const words = useTranslations("frame.connection");
   const { name, baseUrl, accountUrl, embedded, shared, fingerprint, current, seenOf, seenBy } = connection;
   const status = useConnectionStatus()(connection);
-  const act = (kind: ConnectionAct, label: string) => (
+  const actionButton = (kind: ConnectionAct, label: string) => (
     <Button
       key={kind}
       size="small"
@@ -214,11 +214,11 @@ function ConnectionItem({
         <StatusBadge tone={connectionTone[status]} word={words(status)} />
         {current ? <span className="text-sm text-ink-3">{words("current")}</span> : null}
         <span className="ml-auto flex flex-wrap gap-1.5">
-          {current ? null : act("use", t("use"))}
-          {seenOf === undefined ? act("check", isBusyWith("check") ? t("checking") : t("check")) : null}
-          {canShow && seenBy ? act("viewers", t("jobViewers.open")) : null}
-          {canChange ? act("change", t("change")) : null}
-          {canChange && !embedded ? act("remove", t("remove")) : null}
+          {current ? null : actionButton("use", t("use"))}
+          {seenOf === undefined ? actionButton("check", isBusyWith("check") ? t("checking") : t("check")) : null}
+          {canShow && seenBy ? actionButton("viewers", t("jobViewers.open")) : null}
+          {canChange ? actionButton("change", t("change")) : null}
+          {canChange && !embedded ? actionButton("remove", t("remove")) : null}
         </span>
       </div>
       <dl className="grid grid-cols-[92px_minmax(0,1fr)] gap-y-1 text-ink-2">

@@ -131,7 +131,7 @@ function Invitation({ invitation }: { invitation: InvitationItem }) {
   const { email, role, state, invitedBy, createdAt, expiresAt } = invitation;
   const until = clock(expiresAt, "until");
   const isSoon = useReadingFrom(useRenderedMs(), (nowMs) => state === "open" && expiresSoon(invitation, nowMs));
-  const shown = isSoon ? "soon" : state;
+  const shownState = isSoon ? "soon" : state;
   return (
     <>
       <div className="min-w-0 flex-1 basis-full sm:basis-0">
@@ -146,7 +146,7 @@ function Invitation({ invitation }: { invitation: InvitationItem }) {
       </div>
       <span className="w-[72px]">{roleName(role)}</span>
       <span className="w-[116px]">
-        <StatusBadge tone={tones[shown]} word={t(`state.${shown}`)} />
+        <StatusBadge tone={tones[shownState]} word={t(`state.${shownState}`)} />
       </span>
     </>
   );

@@ -54,13 +54,13 @@ export function MemberList({ viewer, members }: { viewer: SettingsViewer; member
     );
 
   const all = result.value;
-  const shown = all.filter((member) => isSought(member, sought));
+  const visibleMembers = all.filter((member) => isSought(member, sought));
   return (
     <>
       {failure ? <FailureMessage failure={failure} /> : null}
       <Card
         title={t("members.title")}
-        note={shown.length === all.length ? all.length : t("members.someOf", { count: shown.length, all: all.length })}
+        note={visibleMembers.length === all.length ? all.length : t("members.someOf", { count: visibleMembers.length, all: all.length })}
         bodyClassName="p-0"
       >
         <div role="search" className="flex flex-wrap gap-2 border-b border-line px-3.5 py-2">
@@ -81,7 +81,7 @@ export function MemberList({ viewer, members }: { viewer: SettingsViewer; member
             <Options of={roles.map((role) => [role, roleName(role)])} />
           </Select>
         </div>
-        {shown.length === 0 ? (
+        {visibleMembers.length === 0 ? (
           <EmptyState
             title={t("members.noMatch")}
             text={t("members.noMatchText")}
@@ -89,7 +89,7 @@ export function MemberList({ viewer, members }: { viewer: SettingsViewer; member
           />
         ) : null}
         <ul aria-label={t("members.title")}>
-          {shown.map((member) => (
+          {visibleMembers.map((member) => (
             <MemberItem
               key={member.id}
               member={member}

@@ -49,7 +49,7 @@ function Runners({ canChange, runners }: { canChange: boolean; runners: Reading 
   const live = useLive(runnerPath(), { ...initialOf(use(runners)), read: toRunners });
   const [open, setOpen] = useState<Runner | "new">();
   const [leaving, setLeaving] = useState<Runner>();
-  const acts = useRunnerActs(live);
+  const actions = useRunnerActs(live);
   const list = live.value;
   const isAlone = list?.every(({ address }) => address === null) === true;
   const add = canChange ? (
@@ -57,7 +57,7 @@ function Runners({ canChange, runners }: { canChange: boolean; runners: Reading 
       {t("add")}
     </Button>
   ) : null;
-  function saved({ label }: Pick<Runner, "label">, isNew: boolean) {
+  function showSaved({ label }: Pick<Runner, "label">, isNew: boolean) {
     setOpen(undefined);
     showToast({ tone: "ok", text: t(isNew ? "added" : "saved", { name: label }) });
     void live.refresh();
@@ -77,12 +77,12 @@ function Runners({ canChange, runners }: { canChange: boolean; runners: Reading 
         <RunnerForm
           key={open === "new" ? "new" : open.id}
           runner={open === "new" ? undefined : open}
-          onSaved={(runner) => saved(runner, open === "new")}
+          onSaved={(runner) => showSaved(runner, open === "new")}
           onClose={() => setOpen(undefined)}
         />
       ) : null}
       {live.failure ? <FailureMessage failure={live.failure} onRetry={() => void live.refresh()} /> : null}
-      {acts.failure ? <FailureMessage failure={acts.failure} /> : null}
+      {actions.failure ? <FailureMessage failure={actions.failure} /> : null}
       {list ? (
         <ClampedClock value={live.failure && live.atMs}>
           <Card title={t("title")} note={list.length} bodyClassName="p-0">
@@ -92,11 +92,11 @@ function Runners({ canChange, runners }: { canChange: boolean; runners: Reading 
                   key={runner.id}
                   runner={runner}
                   canChange={canChange}
-                  isBusyWith={(runnerAct) => acts.busyWith === `${runnerAct} ${runner.id}`}
+                  isBusyWith={(runnerAct) => actions.busyWith === `${runnerAct} ${runner.id}`}
                   onAct={(runnerAct) => {
                     if (runnerAct === "change") setOpen(runner);
                     else if (runnerAct === "remove") setLeaving(runner);
-                    else void acts.run(runner, runnerAct);
+                    else void actions.run(runner, runnerAct);
                   }}
                 />
               ))}
@@ -111,9 +111,9 @@ function Runners({ canChange, runners }: { canChange: boolean; runners: Reading 
       <RemovalDialog
         leaving={leaving && { ...leaving, name: leaving.label }}
         title={t("removeTitle", { name: leaving?.label ?? "" })}
-        onRemove={(gone) => {
+        onRemove={(removed) => {
           setLeaving(undefined);
-          void acts.run(gone, "remove");
+          void actions.run(removed, "remove");
         }}
         onClose={() => setLeaving(undefined)}
       >
@@ -159,7 +159,7 @@ const tones: Readonly<Record<Runner["state"], Tone>> = {
 };
 
 /** The acts that are possible in each state. */
-const acts: Readonly<Record<Runner["state"], readonly RunnerAct[]>> = {
+const stateActions: Readonly<Record<Runner["state"], readonly RunnerAct[]>> = {
   ready: ["drain", "pause"],
   draining: ["resume", "pause"],
   paused: ["resume"],
@@ -171,8 +171,8 @@ const acts: Readonly<Record<Runner["state"], readonly RunnerAct[]>> = {
 function RunnerItem({ runner, canChange, isBusyWith, onAct }: RunnerItemProps) {
   const t = useTranslations("runners");
   const { id, label, address, state, reason } = runner;
-  const own = [...acts[state], "change", ...(address === null ? [] : (["remove"] as const))] as const;
-  const offered = canChange ? own : [];
+  const actions = [...stateActions[state], "change", ...(address === null ? [] : (["remove"] as const))] as const;
+  const offered = canChange ? actions : [];
   return (
     <li data-runner={id} className="flex flex-col gap-2 border-b border-line px-3.5 py-3 last:border-b-0">
       <div className="flex flex-wrap items-center gap-x-3 gap-y-1.5">

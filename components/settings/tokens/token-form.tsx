@@ -11,17 +11,17 @@ import { EVENTS, tokenLifetimes } from "@/lib/contract/people/sign-in";
 import { type TokenBody, type TokenChoices, type TokenMade, type TokenOperation } from "@/lib/contract/people/tokens";
 import { ChoiceField, ResourceForm, useResourceForm } from "../resource-form";
 
-type TokenFormProps = { role: Role; choices: TokenChoices; onMade: (made: TokenMade) => void; onClose: () => void };
+type TokenFormProps = { role: Role; choices: TokenChoices; onMade: (token: TokenMade) => void; onClose: () => void };
 
 const fields = ["name", "connection", "connections", "operations"] as const;
 const NEVER = "never";
 
-export function TokenForm({ role: own, choices: { connections, operations }, onMade, onClose }: TokenFormProps) {
+export function TokenForm({ role: ownRole, choices: { connections, operations }, onMade, onClose }: TokenFormProps) {
   const t = useTranslations("tokens");
   const common = useTranslations("common");
   const roleName = useTranslations("frame.member.role");
-  const grantableRoles = roles.filter((role) => hasRole(own, role));
-  const [role, setRole] = useState<Role>(hasRole(own, "operator") ? "operator" : own);
+  const grantableRoles = roles.filter((role) => hasRole(ownRole, role));
+  const [role, setRole] = useState<Role>(hasRole(ownRole, "operator") ? "operator" : ownRole);
   const [defaultConnection, setDefaultConnection] = useState(connections.find(({ current }) => current)?.id ?? connections[0]?.id ?? "");
   const [others, setOthers] = useState<"none" | "all" | "chosen">("none");
   const [chosenOthers, setChosenOthers] = useState<TokenChoices["connections"]>([]);

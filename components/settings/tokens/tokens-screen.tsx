@@ -34,7 +34,7 @@ export function TokensScreen({ role, choices, own, others }: TokensScreenProps) 
   const router = useRouter();
   const [isMaking, setMaking] = useState(false);
   const [hasMade, setHasMade] = useState(false);
-  const [made, setMade] = useState<TokenMade>();
+  const [token, setMade] = useState<TokenMade>();
   const loadedChoices = use(choices);
   function close() {
     setMaking(false);
@@ -53,8 +53,8 @@ export function TokensScreen({ role, choices, own, others }: TokensScreenProps) 
       }
     >
       <Introduction />
-      {made ? <TokenShown made={made} onClose={close} /> : null}
-      {isMaking && !made ? (
+      {token ? <TokenShown made={token} onClose={close} /> : null}
+      {isMaking && !token ? (
         <TokenForm
           role={role}
           choices={loadedChoices}
@@ -134,7 +134,7 @@ function Token({ token, isOfOther }: { token: TokenView; isOfOther: boolean }) {
   const roleName = useTranslations("frame.member.role");
   const { name, member, role, state, operations, lastUsedAt } = token;
   const isSoon = useReadingFrom(useRenderedMs(), (nowMs) => state === "active" && expiresSoon(token, nowMs));
-  const shown = isSoon ? "soon" : state;
+  const shownState = isSoon ? "soon" : state;
   const mayDo = operations === "all" ? t("mayAll") : operations === "reads" ? t("mayRead") : t("chosenCount", { count: operations.length });
   return (
     <>
@@ -155,7 +155,7 @@ function Token({ token, isOfOther }: { token: TokenView; isOfOther: boolean }) {
       </div>
       <span className="w-[72px]">{roleName(role)}</span>
       <span className="w-[116px]">
-        <StatusBadge tone={tones[shown]} word={t(`state.${shown}`)} />
+        <StatusBadge tone={tones[shownState]} word={t(`state.${shownState}`)} />
       </span>
     </>
   );

@@ -102,18 +102,18 @@ export function useAddressChecks(addresses: readonly Address[], connection: stri
   const requestedUrls = useRef(new Set<string>());
   const isAbsent = useRef(false);
   const validUrls = useMemo(() => addresses.filter(({ fault }) => fault === undefined).map(({ url }) => url), [addresses]);
-  const put = (url: string, check: SourceCheck) => setChecks((now) => new Map(now).set(url, check));
+  const storeCheck = (url: string, check: SourceCheck) => setChecks((now) => new Map(now).set(url, check));
 
   const askAll = useEffectEvent((signal: AbortSignal) => {
     const waiting = validUrls.filter((url) => !requestedUrls.current.has(url));
     const lane = async () => {
       for (let url = waiting.shift(); url !== undefined && !signal.aborted; url = waiting.shift()) {
         if (isAbsent.current) {
-          put(url, { kind: "unsupported" });
+          storeCheck(url, { kind: "unsupported" });
           continue;
         }
         requestedUrls.current.add(url);
-        put(url, { kind: "asking" });
+        storeCheck(url, { kind: "asking" });
         const result = await callApi<unknown>(withQuery("/api/assets/remote-metadata", { url, connection }), {
           signal,
           cache: "no-store",
@@ -124,7 +124,7 @@ export function useAddressChecks(addresses: readonly Address[], connection: stri
         }
         const check = toCheck(result);
         isAbsent.current ||= check.kind === "unsupported";
-        put(url, check);
+        storeCheck(url, check);
       }
     };
     for (let at = 0; at < MAX_CONCURRENT; at++) void lane();
@@ -154,7 +154,7 @@ type SourceCheck =
   { kind: "asking" } | { kind: "known"; facts: SourceFacts } | { kind: "refused"; failure: ApiFailure } | { kind: "unsupported" };
 
 const spoken = object({}, { message: text, code: text });
-const sentence: Reader<string> = (sent) => text(sent) ?? spoken(sent)?.message ?? spoken(sent)?.code;
+const sentence: Reader<string> = (body) => text(body) ?? spoken(body)?.message ?? spoken(body)?.code;
 const metadata = object(
   {},
   {
@@ -196,10 +196,10 @@ export function readAddresses(text: string): { addresses: Address[]; isCut: bool
     .split("\n")
     .map((line) => line.trim())
     .filter((line) => line !== "");
-  const seen = new Set<string>();
+  const seenUrls = new Set<string>();
   const addresses = lines.slice(0, MAX_ADDRESSES).map((url): Address => {
-    const fault = seen.has(url) ? "twice" : faultOf(url);
-    seen.add(url);
+    const fault = seenUrls.has(url) ? "twice" : faultOf(url);
+    seenUrls.add(url);
     return { url, shown: maskedAddress(url).slice(0, 300), ...(fault && { fault }) };
   });
   return { addresses, isCut: lines.length > MAX_ADDRESSES };

@@ -74,8 +74,8 @@ export function UrlDialog({ connection, text, onText, onStarted, onClose }: UrlD
     if (count.started > 0) onStarted();
     setRefused(failures);
     // Accepted addresses leave the list; refused ones, and those never requested, stay.
-    const taken = new Set(good.map(({ url }) => url).filter((url) => !failures.has(url)));
-    const left = addresses.filter(({ url }) => !taken.has(url));
+    const addedUrls = new Set(good.map(({ url }) => url).filter((url) => !failures.has(url)));
+    const left = addresses.filter(({ url }) => !addedUrls.has(url));
     if (left.length === 0) return onClose();
     onText(left.map(({ url }) => url).join("\n"));
   }

@@ -159,7 +159,7 @@ export function HashDialog({ connection, onClose }: { connection?: string; onClo
     const body = { hash, tags, ...(name !== "" && { name }), ...(Object.keys(metadata).length > 0 && { user_metadata: metadata }) };
     const result = await offerHash<StoredAsset>(body, { connection });
     const asset = result.ok && result.value.kind === "made" ? result.value.asset : undefined;
-    const written =
+    const saveResult =
       asset && previewId !== undefined
         ? await callApi(withQuery(`/api/assets/${encodeURIComponent(asset.id)}`, { connection }), {
             method: "PUT",
@@ -172,7 +172,7 @@ export function HashDialog({ connection, onClose }: { connection?: string; onClo
     setOutcome({
       made: asset,
       notMade: unmade?.kind,
-      failure: !written.ok ? written.failure : unmade && "failure" in unmade ? unmade.failure : undefined,
+      failure: !saveResult.ok ? saveResult.failure : unmade && "failure" in unmade ? unmade.failure : undefined,
     });
   }
 

@@ -40,7 +40,7 @@ export type UploadPorts = {
 /** What earlier uploads revealed about the service and this browser. */
 export type UploadConditions = {
   speeds: () => Speeds;
-  measured: (what: keyof Speeds, sample: { bytes: number; ms: number }) => void;
+  measured: (speed: keyof Speeds, sample: { bytes: number; ms: number }) => void;
   /** Of one connection. */
   service: { takesNoId?: boolean; hasNoFromHash?: SentWhole };
 };
@@ -113,21 +113,21 @@ export async function uploadFile(item: UploadItem, { ports, conditions, report, 
   async function sendIt(): Promise<UploadStatus> {
     let isSent = false;
     // If the hash was not made first, it is made during sending: what arrived is still compared.
-    const late =
+    const hashPromise =
       hash === undefined && !signal.aborted
         ? hashIt((share) => isSent && report.status({ kind: "checking", share }))
         : Promise.resolve(hash);
     const started = ports.nowMs();
-    const answer = await sendOnce(!conditions.service.takesNoId);
-    if (!answer.ok) {
-      const there = mayHaveArrived(answer.failure) ? await lookUp() : undefined;
-      return there ?? { kind: "failed", failure: answer.failure };
+    const result = await sendOnce(!conditions.service.takesNoId);
+    if (!result.ok) {
+      const existingStatus = mayHaveArrived(result.failure) ? await lookUp() : undefined;
+      return existingStatus ?? { kind: "failed", failure: result.failure };
     }
     conditions.measured("send", { bytes: file.size, ms: ports.nowMs() - started });
     isSent = true;
     if (hash === undefined) report.status({ kind: "checking", share: 0 });
-    const ours = await late;
-    return finished(answer.value, file.size, ours === "unreadable" ? undefined : ours);
+    const localHash = await hashPromise;
+    return finished(result.value, file.size, localHash === "unreadable" ? undefined : localHash);
   }
 
   /** It may have arrived anyway: looks it up at the service. Undefined: it has not, or the service cannot say, which is remembered. */
@@ -135,9 +135,9 @@ export async function uploadFile(item: UploadItem, { ports, conditions, report, 
     report.remember({ mayBeThere: true });
     if (signal.aborted || conditions.service.takesNoId) return undefined;
     report.status({ kind: "checking", share: 1 });
-    const found = await ports.byId(item.id, requestOptions({ kind: "checking", share: 1 }));
-    if (found.ok) return finished(found.value, file.size, hash);
-    if (found.failure.status === 404) report.remember({ mayBeThere: false });
+    const existing = await ports.byId(item.id, requestOptions({ kind: "checking", share: 1 }));
+    if (existing.ok) return finished(existing.value, file.size, hash);
+    if (existing.failure.status === 404) report.remember({ mayBeThere: false });
     return undefined;
   }
 
@@ -152,14 +152,14 @@ export async function uploadFile(item: UploadItem, { ports, conditions, report, 
       onProgress,
       onHold: (isOnHold: boolean) => report.status(isOnHold ? { kind: "holding" } : { kind: "sending", share }),
     };
-    const answer = await ports.send({ file, assetFields, ...(withId && { id: item.id }) }, sending);
-    if (answer.ok || !withId || signal.aborted || answer.failure.code !== "UNSUPPORTED_FIELD") return answer;
+    const result = await ports.send({ file, assetFields, ...(withId && { id: item.id }) }, sending);
+    if (result.ok || !withId || signal.aborted || result.failure.code !== "UNSUPPORTED_FIELD") return result;
     conditions.service.takesNoId = true;
     return sendOnce(false);
   }
 
-  function finished(asset: StoredAsset, sentBytes: number, ours: string | undefined): UploadStatus {
-    return { kind: "done", asset, sentBytes, check: checkStored(asset, { size: file.size, hash: ours }) };
+  function finished(asset: StoredAsset, sentBytes: number, localHash: string | undefined): UploadStatus {
+    return { kind: "done", asset, sentBytes, check: checkStored(asset, { size: file.size, hash: localHash }) };
   }
 }
 
@@ -193,9 +193,9 @@ export function checkStored(asset: StoredAsset, { size, hash }: { size: number; 
   if (asset.size !== undefined && asset.size !== size) return { kind: "differs", theirs: String(asset.size) };
   if (hash === undefined) return { kind: "unchecked", why: "not-hashed" };
   if (asset.asset_hash === undefined || asset.asset_hash === "") return { kind: "unchecked", why: "no-hash" };
-  const theirs = asset.asset_hash.toLowerCase();
-  const digits = theirs.startsWith("blake3:") ? theirs.slice("blake3:".length) : theirs;
+  const serverHash = asset.asset_hash.toLowerCase();
+  const digits = serverHash.startsWith("blake3:") ? serverHash.slice("blake3:".length) : serverHash;
   // Another algorithm, or a name that is no hash: it cannot be compared.
   if (!hex.test(digits)) return { kind: "unchecked", why: "other-hash" };
-  return digits === hash ? { kind: "verified" } : { kind: "differs", theirs };
+  return digits === hash ? { kind: "verified" } : { kind: "differs", theirs: serverHash };
 }

@@ -22,9 +22,9 @@ export function UploadList({ items, onDetails }: { items: readonly UploadItem[];
   const t = useTranslations("uploads");
   const scroller = useRef<HTMLDivElement>(null);
   const [top, setTop] = useState(0);
-  const shown = Math.ceil(HEIGHT_PX / ROW_PX);
-  const from = Math.max(0, Math.min(Math.floor(top / ROW_PX), items.length - shown) - MARGIN);
-  const to = Math.min(items.length, from + shown + 2 * MARGIN);
+  const visibleRows = Math.ceil(HEIGHT_PX / ROW_PX);
+  const from = Math.max(0, Math.min(Math.floor(top / ROW_PX), items.length - visibleRows) - MARGIN);
+  const to = Math.min(items.length, from + visibleRows + 2 * MARGIN);
   // A list that became shorter changes the scroll position.
   useEffect(() => setTop(scroller.current?.scrollTop ?? 0), [items.length]);
   if (items.length === 0) return <p className="px-3 py-4 text-center text-ink-3">{t("tray.none")}</p>;
@@ -74,7 +74,7 @@ const UploadRow = memo(function UploadRow({ item, onDetails }: UploadRowProps) {
   const share = shareOfStep(item);
   const name = item.assetFields.name || file.name;
   const canPause = status.kind === "waiting" || (isUnderWay(item) && status.kind !== "checking");
-  const acts: (TransferAct | false)[] = [
+  const actions: (TransferAct | false)[] = [
     canPause && { icon: Pause, label: t("act.pause", { name }), onClick: () => tabUploads.pause(key) },
     status.kind === "paused" && { icon: Play, label: t("act.resume", { name }), onClick: () => tabUploads.again(key) },
     (status.kind === "failed" || (isUnwritten(item) && !cannotChange(item))) && {
@@ -90,7 +90,7 @@ const UploadRow = memo(function UploadRow({ item, onDetails }: UploadRowProps) {
       tone={tone}
       name={name}
       note={formatBytes(file.size, locale)}
-      acts={acts}
+      acts={actions}
       text={
         <span
           className={cn("line-clamp-2 min-w-0 flex-1 leading-[15px] break-words", tone === "bad" ? "text-bad" : "text-ink-2")}

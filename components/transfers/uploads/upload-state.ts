@@ -116,8 +116,8 @@ export function stateText(item: UploadItem, { t, errors, locale }: Words): strin
 function doneText({ status, file, assetFields }: UploadItem, { t, locale }: Words): string | undefined {
   if (status.kind !== "done") return undefined;
   if (!wasKnown({ status, file })) return t("state.sent", { size: formatBytes(status.sentBytes, locale) });
-  const other = otherName({ status, file, assetFields });
-  return other === undefined ? t("state.deduplicated") : t("state.deduplicatedAs", { name: other });
+  const differentName = otherName({ status, file, assetFields });
+  return differentName === undefined ? t("state.deduplicated") : t("state.deduplicatedAs", { name: differentName });
 }
 
 /** Existing content keeps the name that it had. */

@@ -48,7 +48,7 @@ export function createUploadStore(ports: UploadPorts, news: Partial<UploadNews> 
   function conditionsOf(connection: string | undefined): UploadConditions {
     const service = services.get(connection) ?? {};
     services.set(connection, service);
-    return { service, speeds: () => speeds, measured: (what, sample) => (speeds = withSample(speeds, what, sample)) };
+    return { service, speeds: () => speeds, measured: (speed, sample) => (speeds = withSample(speeds, speed, sample)) };
   }
 
   /** Files of any kind are stored; a picture that cannot be read is marked. */
@@ -78,8 +78,8 @@ export function createUploadStore(ports: UploadPorts, news: Partial<UploadNews> 
     const changes = diffFields(before, assetFields);
     if (!changes) return;
     change(key, { changing: "now" });
-    const asking = { connection, act: action, signal: new AbortController().signal, onHold: () => undefined };
-    const result = await ports.change(item.status.asset.id, changes, asking);
+    const options = { connection, act: action, signal: new AbortController().signal, onHold: () => undefined };
+    const result = await ports.change(item.status.asset.id, changes, options);
     const standing = result.ok ? undefined : fieldsWrittenExcept(result.failure.parts, before, assetFields);
     change(key, { changing: result.ok ? undefined : result.failure, standing });
     if (result.ok) news.stored?.(item.status.asset.id);
@@ -92,10 +92,10 @@ export function createUploadStore(ports: UploadPorts, news: Partial<UploadNews> 
   function pause(key: number) {
     const item = find(key);
     if (!item || (item.status.kind !== "waiting" && !isUnderWay(item)) || item.status.kind === "checking") return;
-    const lost = item.status.kind === "sending";
+    const wasSending = item.status.kind === "sending";
     stop(key);
     // Its last bytes may have been sent: looks it up at the service before sending again.
-    change(key, { status: { kind: "paused", lost }, ...(lost && { mayBeThere: true }) });
+    change(key, { status: { kind: "paused", lost: wasSending }, ...(wasSending && { mayBeThere: true }) });
   }
 
   /** Starts nothing until it is released; a file started by hand runs anyway. */

@@ -67,7 +67,7 @@ export function usePanZoom(options: PanZoomOptions) {
   });
 
   const middle = { x: size.width / 2, y: size.height / 2 };
-  const acts = {
+  const actions = {
     fit: () => setMoved("fitted"),
     zoomIn: () => zoomBy(ZOOM_STEP, middle),
     zoomOut: () => zoomBy(1 / ZOOM_STEP, middle),
@@ -80,18 +80,18 @@ export function usePanZoom(options: PanZoomOptions) {
     ArrowRight: () => setMoved({ ...view, x: view.x - PAN_STEP }),
     ArrowUp: () => setMoved({ ...view, y: view.y + PAN_STEP }),
     ArrowDown: () => setMoved({ ...view, y: view.y - PAN_STEP }),
-    "+": acts.zoomIn,
-    "=": acts.zoomIn,
-    "-": acts.zoomOut,
-    "0": acts.fit,
-    "1": acts.actualSize,
+    "+": actions.zoomIn,
+    "=": actions.zoomIn,
+    "-": actions.zoomOut,
+    "0": actions.fit,
+    "1": actions.actualSize,
   };
   const handlers = {
     onKeyDown(event: KeyboardEvent) {
-      const act = event.ctrlKey || event.metaKey || event.altKey ? undefined : keys[event.key];
-      if (!act) return;
+      const handler = event.ctrlKey || event.metaKey || event.altKey ? undefined : keys[event.key];
+      if (!handler) return;
       event.preventDefault();
-      act();
+      handler();
     },
     onPointerDown(event: PointerEvent) {
       if (event.button !== 0) return;
@@ -102,14 +102,18 @@ export function usePanZoom(options: PanZoomOptions) {
       const before = pointers.current.get(event.pointerId);
       if (!before) return;
       const at = placeOf(event);
-      const other = [...pointers.current].find(([id]) => id !== event.pointerId)?.[1];
-      if (!other && !drag.current.isDragged && distance(drag.current.from, at) < DRAG_FROM) return;
+      const otherPointer = [...pointers.current].find(([id]) => id !== event.pointerId)?.[1];
+      if (!otherPointer && !drag.current.isDragged && distance(drag.current.from, at) < DRAG_FROM) return;
       if (!drag.current.isDragged) event.currentTarget.setPointerCapture(event.pointerId);
       drag.current.isDragged = true;
       pointers.current.set(event.pointerId, at);
-      const shifted = { ...view, x: view.x + (at.x - before.x) / (other ? 2 : 1), y: view.y + (at.y - before.y) / (other ? 2 : 1) };
-      const between = other && { x: (at.x + other.x) / 2, y: (at.y + other.y) / 2 };
-      const pinch = other && distance(at, other) / Math.max(1, distance(before, other));
+      const shifted = {
+        ...view,
+        x: view.x + (at.x - before.x) / (otherPointer ? 2 : 1),
+        y: view.y + (at.y - before.y) / (otherPointer ? 2 : 1),
+      };
+      const between = otherPointer && { x: (at.x + otherPointer.x) / 2, y: (at.y + otherPointer.y) / 2 };
+      const pinch = otherPointer && distance(at, otherPointer) / Math.max(1, distance(before, otherPointer));
       setMoved(between && pinch !== undefined ? zoomed(shifted, pinch, inPane(between), scales) : shifted);
     },
     onPointerUp: (event: PointerEvent) => void pointers.current.delete(event.pointerId),
@@ -128,15 +132,15 @@ export function usePanZoom(options: PanZoomOptions) {
   const note = (event: PointerEvent) => {
     if (pointers.current.has(event.pointerId)) pointers.current.set(event.pointerId, placeOf(event));
   };
-  return { frame, size, view, isFitted: moved === undefined || moved === "fitted", placeOf, note, handlers, ...acts };
+  return { frame, size, view, isFitted: moved === undefined || moved === "fitted", placeOf, note, handlers, ...actions };
 }
 
 function distance(point: Point, other: Point): number {
   return Math.hypot(point.x - other.x, point.y - other.y);
 }
 
-function folded(place: number, length: number): number {
-  return length > 0 ? place - Math.floor(place / length) * length : place;
+function folded(position: number, length: number): number {
+  return length > 0 ? position - Math.floor(position / length) * length : position;
 }
 
 /** The visible part of a drawing or picture: its point (0, 0) is at pixel (x, y), and a unit is `scale` pixels. */
@@ -167,8 +171,8 @@ function bounded(scale: number, { least, max }: Scales): number {
 }
 
 /** `act` may keep the page from scrolling: React's own wheel listeners are passive, and a passive listener cannot. */
-export function useWheel(frame: RefObject<HTMLElement | null>, act: (event: WheelEvent) => void): void {
-  const onWheel = useEffectEvent(act);
+export function useWheel(frame: RefObject<HTMLElement | null>, handler: (event: WheelEvent) => void): void {
+  const onWheel = useEffectEvent(handler);
   useEffect(() => {
     const element = frame.current;
     const listen = (event: WheelEvent) => onWheel(event);

@@ -30,36 +30,36 @@ export function retryLostPictures(address: string, back: () => void): () => void
     missed += 1;
     if (missed < MAX_MISSED) timer = setTimeout(wait, FIRST_MS * 4 ** missed);
   };
-  const lost: Lost = { address, back, missing };
+  const lostPicture: Lost = { address, back, missing };
   const wait = () => {
     const waiting = waitingOf.get(connection);
-    if (waiting) return void waiting.add(lost);
-    const first = new Set([lost]);
+    if (waiting) return void waiting.add(lostPicture);
+    const first = new Set([lostPicture]);
     waitingOf.set(connection, first);
     void askThrough(first).finally(() => waitingOf.delete(connection));
   };
   wait();
   return () => {
     clearTimeout(timer);
-    waitingOf.get(connection)?.delete(lost);
+    waitingOf.get(connection)?.delete(lostPicture);
   };
 }
 
 async function askThrough(waiting: Set<Lost>): Promise<void> {
   let failed = 0;
-  for (let [lost] = waiting; lost; [lost] = waiting) {
-    const { status, retryMs } = await look(lost.address);
+  for (let [lostPicture] = waiting; lostPicture; [lostPicture] = waiting) {
+    const { status, retryMs } = await look(lostPicture.address);
     // Cancelled meanwhile.
-    if (!waiting.delete(lost)) continue;
+    if (!waiting.delete(lostPicture)) continue;
     if (status === 0 || status === 429 || status >= 500) {
-      waiting.add(lost);
+      waiting.add(lostPicture);
       await seenAfter(Math.min(MAX_MS, retryMs ?? FIRST_MS * 2 ** failed));
       failed += 1;
       continue;
     }
-    if (status === 200 && isNews(lost.address)) lost.back();
+    if (status === 200 && isNews(lostPicture.address)) lostPicture.back();
     // Bytes that arrived but cannot be displayed will not improve.
-    else if (status !== 204 && status !== 200) lost.missing();
+    else if (status !== 204 && status !== 200) lostPicture.missing();
     if (failed === 0) continue;
     for (const { back } of waiting) back();
     waiting.clear();

@@ -30,7 +30,7 @@ type PictureProps = {
  * recovers by itself.
  */
 export function Picture({ src, srcSet, alt, width, height, eager = false, fit = "cover", kind, instead, className }: PictureProps) {
-  const [lost, setLost] = useState<{ src: string; address: string }>();
+  const [lostPicture, setLost] = useState<{ src: string; address: string }>();
   const attach = useCallback(
     (image: HTMLImageElement | null) => {
       if (!image || src === undefined) return;
@@ -40,11 +40,11 @@ export function Picture({ src, srcSet, alt, width, height, eager = false, fit = 
     },
     [src, eager],
   );
-  const lostAddress = lost?.src === src ? lost?.address : undefined;
+  const lostAddress = lostPicture?.src === src ? lostPicture?.address : undefined;
   useEffect(() => (lostAddress === undefined ? undefined : retryLostPictures(lostAddress, () => setLost(undefined))), [lostAddress]);
-  if (instead && src && src === lost?.src) return instead(lost.address);
+  if (instead && src && src === lostPicture?.src) return instead(lostPicture.address);
   if (!src) return <Placeholder {...{ alt, width, height, className }} />;
-  if (src === lost?.src) return <LostPicture {...{ alt, width, height, className }} kind={kind} address={lost.address} />;
+  if (src === lostPicture?.src) return <LostPicture {...{ alt, width, height, className }} kind={kind} address={lostPicture.address} />;
   return (
     <img
       // With another URL, an element would show the previous picture until its own loads. Another size is the same picture.

@@ -168,7 +168,7 @@ export function retryLostPictures(address: string, back: () => void): () => void
   let giveUp: (() => void) | undefined;
   let isOver = false;
   import("./picture-retries").then(
-    (lost) => isOver || (giveUp = lost.retryLostPictures(address, back)),
+    (module) => isOver || (giveUp = module.retryLostPictures(address, back)),
     // The console is unreachable: reloading the page will restore its pictures as well.
     () => undefined,
   );

@@ -74,13 +74,13 @@ const cachedAges = new Map<string, Ago>();
 export function agoOf(thenMs: number, nowMs: number): Ago {
   const seconds = Math.max(0, Math.floor((nowMs - thenMs) / 1000));
   if (seconds < 10) return justNow;
-  if (seconds < 60) return one("seconds", Math.floor(seconds / 10) * 10);
-  if (seconds < 3_600) return one("minutes", Math.floor(seconds / 60));
-  if (seconds < 86_400) return one("hours", Math.floor(seconds / 3_600));
-  return one("days", Math.floor(seconds / 86_400));
+  if (seconds < 60) return oneUnit("seconds", Math.floor(seconds / 10) * 10);
+  if (seconds < 3_600) return oneUnit("minutes", Math.floor(seconds / 60));
+  if (seconds < 86_400) return oneUnit("hours", Math.floor(seconds / 3_600));
+  return oneUnit("days", Math.floor(seconds / 86_400));
 }
 
-function one(unit: Exclude<Ago["unit"], "now">, count: number): Ago {
+function oneUnit(unit: Exclude<Ago["unit"], "now">, count: number): Ago {
   const key = `${count} ${unit}`;
   const ago = cachedAges.get(key) ?? { unit, count };
   cachedAges.set(key, ago);

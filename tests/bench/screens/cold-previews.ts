@@ -82,8 +82,8 @@ function allInView(): Promise<number> {
         const { top, bottom } = tile.getBoundingClientRect();
         return bottom > 110 && top < window.innerHeight - 50;
       });
-      const shows = (tile: Element) => [...tile.querySelectorAll("img")].some((image) => image.complete && image.naturalWidth > 0);
-      if (tiles.length > 0 && tiles.every(shows)) resolve(performance.now());
+      const hasImage = (tile: Element) => [...tile.querySelectorAll("img")].some((image) => image.complete && image.naturalWidth > 0);
+      if (tiles.length > 0 && tiles.every(hasImage)) resolve(performance.now());
       else if (performance.now() - started > 30_000) reject(new Error("the pictures did not come"));
       else requestAnimationFrame(look);
     };

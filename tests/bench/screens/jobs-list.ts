@@ -39,26 +39,26 @@ export async function measureJobsList(browser: Browser, desk: Desk, logProgress:
 }
 
 async function measureOnce(browser: Browser, desk: Desk): Promise<Run> {
-  const opened = await openSlowly(browser, desk, "/jobs?limit=1000");
-  const { page } = opened;
+  const slowPage = await openSlowly(browser, desk, "/jobs?limit=1000");
+  const { page } = slowPage;
   try {
     const { lcpMs, shift, fcpMs, longTasks } = await page.evaluate(() => window.bench);
     const blockedMs = longTasks.filter(({ atMs }) => atMs >= fcpMs).reduce((sum, { ms }) => sum + Math.max(0, ms - LONG_TASK_MS), 0);
-    const selectAll = await press(opened, "th input[type=checkbox]", "tr[data-row] input:checked");
+    const selectAll = await press(slowPage, "th input[type=checkbox]", "tr[data-row] input:checked");
     await page.keyboard.press("Escape");
-    const openPanel = await press(opened, "tr[data-row]:nth-of-type(5) .row-link", "tr[data-selected]");
+    const openPanel = await press(slowPage, "tr[data-row]:nth-of-type(5) .row-link", "tr[data-selected]");
     await page.keyboard.press("Escape");
     await untilQuiet(page);
-    const scroll = await wheel(opened);
+    const scroll = await wheel(slowPage);
     const empty = await wheelEmpty(browser, await page.evaluate(() => document.body.scrollHeight));
     const jumpMs = await jump(page);
-    const fullSpeed = await wheelAtFullSpeed(opened);
-    const pressed = await press(opened, "[data-filters] a:has-text('Failed')", "[data-filters] a[aria-current=true]:not(:first-of-type)");
+    const fullSpeed = await wheelAtFullSpeed(slowPage);
+    const pressed = await press(slowPage, "[data-filters] a:has-text('Failed')", "[data-filters] a[aria-current=true]:not(:first-of-type)");
     const arrived = await page.waitForFunction(hasArrived, "status=failed");
     const filter = { ...pressed, rowsMs: Number(await arrived.jsonValue()) };
     return { lcpMs, layoutShift: shift, blockedMs, filter, selectAll, openPanel, scroll, fullSpeed, empty, jumpMs };
   } finally {
-    await opened.close();
+    await slowPage.close();
   }
 }
 
@@ -84,15 +84,15 @@ async function press({ page, cdp }: SlowPage, target: string, text: string): Pro
 }
 
 /** Scrolls down from the top without CPU throttling. */
-async function wheelAtFullSpeed(opened: SlowPage): Promise<Scroll> {
-  const { page, cdp } = opened;
+async function wheelAtFullSpeed(slowPage: SlowPage): Promise<Scroll> {
+  const { page, cdp } = slowPage;
   const toTop = async () => {
     await page.evaluate(() => window.scrollTo(0, 0));
     await untilQuiet(page);
   };
   await cdp.send("Emulation.setCPUThrottlingRate", { rate: 1 });
   await toTop();
-  const scroll = await wheel(opened);
+  const scroll = await wheel(slowPage);
   await cdp.send("Emulation.setCPUThrottlingRate", { rate: SLOWDOWN });
   await toTop();
   return scroll;

@@ -15,15 +15,15 @@ const outputTypes = ["", "image", "video", "audio"];
 const jobOrders = ["create_time", "execution_time"].flatMap((by) => ["asc", "desc"].map((order) => `sort_by=${by}&sort_order=${order}`));
 
 export async function measureGroup(
-  ask: JsonGet,
+  getJson: JsonGet,
   { name, target, p95BelowMs, paths, others = paths.slice(0, 10) }: Group,
   log: (line: string) => void,
 ): Promise<BenchRow> {
   const times: { ms: number; path: string }[] = [];
-  for (const path of others) await ask(path);
+  for (const path of others) await getJson(path);
   for (const path of paths) {
     const startedMs = performance.now();
-    await ask(path);
+    await getJson(path);
     times.push({ ms: performance.now() - startedMs, path });
   }
   const values = times.map(({ ms }) => ms);
@@ -90,8 +90,8 @@ export function jobGroups(total: number, requests: number): Group[] {
   ];
 }
 
-export async function totalOf(ask: JsonGet, path: string): Promise<number> {
-  const { pagination } = await ask(path);
+export async function totalOf(getJson: JsonGet, path: string): Promise<number> {
+  const { pagination } = await getJson(path);
   return Number((pagination as { total?: number } | undefined)?.total ?? 0);
 }
 

@@ -42,13 +42,13 @@ export function seedJobs(file: string, userName: string, count: number, { waitin
       const baseState = stateOf(chance.below(100), waiting);
       const state = number > count * (1 - queued) ? "pending" : baseState;
       const kind = state === "completed" ? kindOf(chance.below(100)) : "none";
-      const ran = state === "completed" || state === "failed" ? 150 + chance.below(2000) * (1 + chance.below(30)) : 0;
-      const start = ran > 0 ? at + chance.below(5000) : null;
+      const runMs = state === "completed" || state === "failed" ? 150 + chance.below(2000) * (1 + chance.below(30)) : 0;
+      const start = runMs > 0 ? at + chance.below(5000) : null;
       const file = { filename: `${chance.hex(8)}.png`, subfolder: "", type: "output", display_name: `bench_${number}.png` };
       const job_seq = insertJob({
         ...{ id: chance.uuid(), user_id: userId, state, number, workflow_id: chance.one(workflows), create_time: at },
-        ...{ update_time: at + ran, state_time: at + ran, start_time: start, end_time: start === null ? null : start + ran },
-        ...{ execution_time: ran, outputs_count: kind === "none" ? 0 : 1 },
+        ...{ update_time: at + runMs, state_time: at + runMs, start_time: start, end_time: start === null ? null : start + runMs },
+        ...{ execution_time: runMs, outputs_count: kind === "none" ? 0 : 1 },
         ...{ has_image: Number(kind === "image"), has_video: Number(kind === "video"), has_audio: Number(kind === "audio") },
         preview: kind === "none" ? null : JSON.stringify({ ...file, nodeId: "3", mediaType: "images" }),
         error: state === "failed" ? JSON.stringify({ exception_type: "ValueError", exception_message: "no", node_id: "2" }) : null,

@@ -55,8 +55,8 @@ export function field(value: unknown, name: string): unknown {
 export const text = (value: unknown, name: string): string | undefined => textOf(field(value, name));
 export const number = (value: unknown, name: string): number | undefined => numberOf(field(value, name));
 
-export function needed<T>(value: T | undefined, what: string): T {
-  if (value === undefined) throw new NotTried(`there is no ${what} to try it on`);
+export function needed<T>(value: T | undefined, label: string): T {
+  if (value === undefined) throw new NotTried(`there is no ${label} to try it on`);
   return value;
 }
 

@@ -67,7 +67,7 @@ export const unanswered =
   (request, response) =>
     passOn(serviceUrl, request, response, {
       headers: asItself(serviceUrl, request),
-      answered: (answer) => void answer.resume().once("end", () => response.destroy()),
+      answered: (upstreamResponse) => void upstreamResponse.resume().once("end", () => response.destroy()),
     });
 
 export const silent: RequestListener = () => undefined;

@@ -78,8 +78,8 @@ function auditRuns(database: SqliteConnection, operationLogs: readonly Operation
 function auditBytes(database: SqliteConnection, folder: string): void {
   const rows = database.prepare<[], { hash: string; size: number }>("SELECT hash, size FROM blobs").all();
   const blobs = join(folder, "blobs", "blake3-v1");
-  const stored = filesIn(blobs).map((path) => path.replaceAll("/", ""));
-  expect(stored.sort()).toEqual(rows.map((row) => row.hash).sort());
+  const blobNames = filesIn(blobs).map((path) => path.replaceAll("/", ""));
+  expect(blobNames.sort()).toEqual(rows.map((row) => row.hash).sort());
   for (const { hash, size } of rows) {
     const bytes = readFileSync(join(blobs, hash.slice(0, 2), hash.slice(2)));
     expect({ size: bytes.byteLength, hash: Buffer.from(blake3(bytes)).toString("hex") }).toEqual({ size, hash });

@@ -32,7 +32,7 @@ export function createOperationLog(user: string, key: string) {
 }
 
 /** Sets `maybe` while the request is in transit or if it was cut off; otherwise what the answer reported. */
-export async function claiming(set: (sure: Sure) => void, act: () => Promise<boolean>): Promise<void> {
+export async function claiming(set: (sure: Sure) => void, work: () => Promise<boolean>): Promise<void> {
   set("maybe");
-  set((await act()) ? "yes" : "no");
+  set((await work()) ? "yes" : "no");
 }

@@ -60,14 +60,14 @@ test("groups slowly hashed files in one audit row with their names", async () =>
 
 test("marks the refused parts of an act in its row", async () => {
   const ids = [await store("first.txt", {}), await store("last.txt", {})];
-  const gone = crypto.randomUUID();
-  for (const id of [ids[0], gone, ids[1]])
+  const unknownId = crypto.randomUUID();
+  for (const id of [ids[0], unknownId, ids[1]])
     await harness.request(`/api/assets/${id}`, { as: "operator", method: "DELETE", headers: acting("delete-two-of-three") });
   const [row, next] = await rows();
   expect(row).toMatchObject({ action: "deleteAsset", status: 204, refused: 1 });
   expect(row?.parts).toMatchObject([
     { id: ids[1], name: "last.txt" },
-    { id: gone, isRefused: true },
+    { id: unknownId, isRefused: true },
     { id: ids[0], name: "first.txt" },
   ]);
   expect(next?.action).not.toBe("deleteAsset");
@@ -79,12 +79,12 @@ test("records the copies of one run as one row, and two runs as two", async () =
     "2": { class_type: "PreviewImage", inputs: { images: ["1", 0] } },
   };
   const json = { prompt, extra_data: { extra_pnginfo: { workflow: { id: crypto.randomUUID(), name: "Poster" } } } };
-  for (const [act, label] of [
+  for (const [action, label] of [
     ["copies-of-a-poster-1", "1/2 · width 64"],
     ["copies-of-a-poster-1", "2/2 · width 128"],
     ["copies-of-a-poster-2", "1/1 · width 8"],
   ] as const) {
-    const headers = { ...acting(act), [LABEL_HEADER]: encodeURIComponent(label), [IDEMPOTENCY_HEADER]: crypto.randomUUID() };
+    const headers = { ...acting(action), [LABEL_HEADER]: encodeURIComponent(label), [IDEMPOTENCY_HEADER]: crypto.randomUUID() };
     expect((await harness.request("/api/prompt", { as: "operator", method: "POST", json, headers })).status).toBe(200);
   }
   const submitted = await rows("&action=submitPrompt");
@@ -166,9 +166,9 @@ test("counts a large clear as reported and names the known jobs", async () => {
     await harness.request(`/api/queue?connection=${connection}`, { as: "operator", method: "POST", json: { clear: true } });
     now += 60_000;
   }
-  const [unnamed, named] = await rows(`&on=${connection}`);
-  expect(named?.parts?.map(({ id, name }) => [id, name])).toEqual(waiting.slice(0, 100).map(({ id }) => [id, "Poster"]));
-  expect([named?.moreParts, named?.isAtLeast]).toEqual([30, undefined]);
+  const [unnamed, namedRow] = await rows(`&on=${connection}`);
+  expect(namedRow?.parts?.map(({ id, name }) => [id, name])).toEqual(waiting.slice(0, 100).map(({ id }) => [id, "Poster"]));
+  expect([namedRow?.moreParts, namedRow?.isAtLeast]).toEqual([30, undefined]);
   expect([unnamed?.parts?.length, unnamed?.moreParts, unnamed?.isAtLeast]).toEqual([100, undefined, true]);
   const file = await (await harness.request(`/api/console/audit/export?on=${connection}`, { as: "admin" })).text();
   expect(file).toContain(",100+,Poster (job-0000); ");
@@ -185,8 +185,8 @@ test("names URL downloads by file and drops the query string", async () => {
       json: { source_url: `https://files.example/models/${name}?token=hidden`, tags: ["input"] },
       headers: acting("two-files-from-addresses"),
     });
-  const [row, ...others] = await rows(`&on=${connection}`);
-  expect(others).toEqual([]);
+  const [row, ...otherRows] = await rows(`&on=${connection}`);
+  expect(otherRows).toEqual([]);
   expect(row?.parts?.map(({ name }) => name)).toEqual(["second one.png", "first.safetensors"]);
   expect(JSON.stringify(row)).not.toContain("hidden");
 });
@@ -231,7 +231,7 @@ test("reads large acts in bounded pieces and counts each in one row", async () =
       SELECT ${now}, 'r', 'm', 'M', 'deleteAsset', 'large', (number / 900) || '-' || (number % 900), 204, 'act ' || (number / 900), '' FROM entry;
     UPDATE audit_end SET id = (SELECT max(id) FROM audit)`);
   database.close();
-  const read = vi.spyOn(audit, "listActs");
+  const listSpy = vi.spyOn(audit, "listActs");
   const page = (before = "") => pageOf(`limit=200&on=large${before}`);
   const first = await page();
   const second = await page(`&before=${first.entries.at(-1)?.id}`);
@@ -241,7 +241,7 @@ test("reads large acts in bounded pieces and counts each in one row", async () =
   const lines = file.trimEnd().split("\r\n");
   expect(lines).toHaveLength(9);
   for (const line of lines.slice(1)) expect(line).toMatch(/,900,(\d-\d+; ){899}\d-\d+,,$/);
-  const sizes = await Promise.all(read.mock.results.map(async ({ value }) => (await value).acts.flat().length));
+  const sizes = await Promise.all(listSpy.mock.results.map(async ({ value }) => (await value).acts.flat().length));
   expect(Math.max(...sizes)).toBeLessThanOrEqual(5_000);
 });
 

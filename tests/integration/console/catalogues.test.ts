@@ -35,8 +35,8 @@ test("shows a catalogue over 8 MiB whole, masked and exact, stored once per cont
   expect(JSON.parse(text)).toMatchObject({
     Leaky: { description: "the key [REDACTED] said back", input: { required: { api_key: ["STRING", { default: "" }] } } },
   });
-  const [cachedFile = "", ...more] = files();
-  expect(more).toEqual([]);
+  const [cachedFile = "", ...otherFiles] = files();
+  expect(otherFiles).toEqual([]);
   expect(statSync(cachedFile).mode & 0o077).toBe(0);
   expect(readFileSync(cachedFile, "latin1")).not.toContain(KEY);
   const before = statSync(cachedFile).ino;

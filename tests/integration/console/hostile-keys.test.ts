@@ -70,12 +70,12 @@ it("reads hostile keys in the messages of a runner, and leaves prototypes alone"
 });
 
 it("handles hostile keys in every service answer without a 500", async () => {
-  const asking = routes.filter(({ method, guard, path }) => method === "GET" && guard?.connection && !path.includes("/events"));
-  expect(asking.length).toBeGreaterThan(20);
+  const getRoutes = routes.filter(({ method, guard, path }) => method === "GET" && guard?.connection && !path.includes("/events"));
+  expect(getRoutes.length).toBeGreaterThan(20);
   await fc.assert(
     fc.asyncProperty(hostileJson(names), async (text) => {
       answer = text;
-      for (const route of asking) expect(await statusOf(route, foreign)).not.toMatch(/ 500$/);
+      for (const route of getRoutes) expect(await statusOf(route, foreign)).not.toMatch(/ 500$/);
       expect(prototypeMembers()).toEqual(before);
     }),
     { numRuns: 8 },

@@ -75,10 +75,10 @@ it("marks days as incomplete until missed jobs are read", async () => {
   let all = Array.from({ length: 20 }, (_, index) => at(`old-${index}`, nowMs - 10 * day - index));
   const server = await listing(() => all);
   const connection = await desk.connect(server.url, "a-key-of-the-team");
-  const ask = async <T>(path: string) =>
+  const getJson = async <T>(path: string) =>
     (await (await desk.request(`/api/console/${path}connection=${connection}`, { as: "viewer" })).json()) as T;
-  const runs = () => ask<RunsByDay>("runs-by-day?zone=UTC&");
-  const reach = async () => (await ask<JobSearchAnswer>("jobs/search?")).reach;
+  const runs = () => getJson<RunsByDay>("runs-by-day?zone=UTC&");
+  const reach = async () => (await getJson<JobSearchAnswer>("jobs/search?")).reach;
   await until("what there is is read", async () => (await reach()).extent === "all");
   // A hundred on each of the four days before yesterday, and so many today that the newest page shows none of them.
   const came = [2, 3, 4, 5].flatMap((ago) =>
@@ -106,19 +106,19 @@ it("does not claim a full search when jobs are missing between", async () => {
   let all = Array.from({ length: 5 }, (_, index) => at(index, nowMs - 90_000_000 - index));
   const server = await listing(() => all);
   const connection = await desk.connect(server.url, "a-key-of-the-team");
-  const found = async () =>
+  const searchJobs = async () =>
     (await (await desk.request(`/api/console/jobs/search?connection=${connection}`, { as: "viewer" })).json()) as JobSearchAnswer;
-  await until("what there is is read", async () => (await found()).reach.extent === "all");
+  await until("what there is is read", async () => (await searchJobs()).reach.extent === "all");
   all = [...Array.from({ length: 600 }, (_, index) => at(1000 + index, nowMs - index)), ...all];
   const between = await until("the newest are there", async () => {
-    const now = await found();
+    const now = await searchJobs();
     return now.pagination.total !== 5 && now;
   });
   const isWhole = between.pagination.total === 605;
   expect(between.reach.extent).toBe(isWhole ? "all" : "reading");
   if (!isWhole) expect(between.reach.sinceMs).toBe(nowMs - 199);
   await until("all of it is read", async () => {
-    const { reach, pagination } = await found();
+    const { reach, pagination } = await searchJobs();
     return reach.extent === "all" && pagination.total === 605;
   });
   await server.close();
@@ -129,9 +129,9 @@ it("counts jobs of a truncated list without times", async () => {
     answerJson(response, { jobs: [{ id: "one", status: "completed" }], pagination: { offset: 0, limit: 1, total: 9, has_more: true } }),
   );
   const connection = await desk.connect(server.url, "a-key-of-the-team");
-  const answer = await desk.request(`/api/console/runs-by-day?zone=UTC&connection=${connection}`, { as: "viewer" });
-  expect(answer.status).toBe(200);
-  const { days, ...said } = await answer.json();
+  const reply = await desk.request(`/api/console/runs-by-day?zone=UTC&connection=${connection}`, { as: "viewer" });
+  expect(reply.status).toBe(200);
+  const { days, ...said } = await reply.json();
   expect([days.length, said]).toEqual([14, { jobs: 0 }]);
   await server.close();
 });

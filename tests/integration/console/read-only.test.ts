@@ -131,8 +131,8 @@ test("stops an act of many steps at once", async () => {
     await end("owner");
     // Asking the service whose key it is takes a while.
     const json = { name: "Late", baseUrl: service.url, key: "another-key", keep: true };
-    const made = await harness.request("/api/console/connections", { as: "operator", method: "POST", json });
-    expect([made.status, (await made.json()).code]).toEqual([403, "READ_ONLY"]);
+    const response = await harness.request("/api/console/connections", { as: "operator", method: "POST", json });
+    expect([response.status, (await response.json()).code]).toEqual([403, "READ_ONLY"]);
     const names = (await harness.console.store.connections.listFor(harness.viewerOf("operator").memberId)).map(({ name }) => name);
     expect(names).not.toContain("Late");
   } finally {

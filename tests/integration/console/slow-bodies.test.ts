@@ -8,15 +8,15 @@ const open = ["/api/console/set-up", "/api/console/members/invitations/accept", 
 
 /** A body that continues for as long as it is read, and counts the bytes read. */
 function endless(chunk: Uint8Array | undefined) {
-  let taken = 0;
+  let acceptedCount = 0;
   const body = new ReadableStream<Uint8Array>({
     pull(controller) {
       if (chunk === undefined) return new Promise<void>(() => undefined);
-      taken += chunk.byteLength;
+      acceptedCount += chunk.byteLength;
       controller.enqueue(chunk);
     },
   });
-  return { body, taken: () => taken };
+  return { body, taken: () => acceptedCount };
 }
 
 const post = (path: string, body: BodyInit, type = "application/json") =>

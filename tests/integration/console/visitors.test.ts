@@ -14,7 +14,7 @@ function requestOf(url: string, headers: Record<string, string> = {}): IncomingM
   const request = new IncomingMessage(new Socket());
   return Object.assign(request, { url, headers: { host: "desk.test", ...headers } });
 }
-const answer = (url: string, headers?: Record<string, string>) => visitorRules.answerFor(requestOf(url, headers));
+const judge = (url: string, headers?: Record<string, string>) => visitorRules.answerFor(requestOf(url, headers));
 const isMember = (url: string, headers?: Record<string, string>) => visitorRules.isMember(requestOf(url, headers));
 
 describe("a browser without a session", () => {
@@ -29,9 +29,9 @@ describe("a browser without a session", () => {
     ["/no-such-page", "/sign-in?callbackUrl=%2Fno-such-page"],
     [`/jobs?x=${"y".repeat(3000)}`, "/sign-in"],
   ])("is led from %s to the sign-in", async (url, location) => {
-    expect(await answer(url, browser)).toEqual({ kind: "redirect", location });
-    expect(await answer(url, { rsc: "1", accept: "*/*" })).toEqual({ kind: "redirect", location });
-    expect(await answer(url, { ...browser, authorization: "Basic b2xhOnNlY3JldA==" })).toEqual({ kind: "redirect", location });
+    expect(await judge(url, browser)).toEqual({ kind: "redirect", location });
+    expect(await judge(url, { rsc: "1", accept: "*/*" })).toEqual({ kind: "redirect", location });
+    expect(await judge(url, { ...browser, authorization: "Basic b2xhOnNlY3JldA==" })).toEqual({ kind: "redirect", location });
   });
 
   it("gets one sign-in page for all return addresses, by language and refusal", async () => {
@@ -43,10 +43,10 @@ describe("a browser without a session", () => {
       "/sign-in?refused=stale&provider=nobody",
       "/sign-in?x=1&_rsc=2",
     ])
-      expect(await answer(url, browser)).toEqual(plain);
-    expect(await answer("/sign-in", { "accept-language": "zh-CN" })).toEqual({ ...plain, language: "zh-CN" });
-    expect(await answer("/sign-in", { cookie: "lightdesk.language=zh-CN", "accept-language": "en" })).toMatchObject({ language: "zh-CN" });
-    expect(await answer("/sign-in", { cookie: "lightdesk.language=xx" })).toEqual(plain);
+      expect(await judge(url, browser)).toEqual(plain);
+    expect(await judge("/sign-in", { "accept-language": "zh-CN" })).toEqual({ ...plain, language: "zh-CN" });
+    expect(await judge("/sign-in", { cookie: "lightdesk.language=zh-CN", "accept-language": "en" })).toMatchObject({ language: "zh-CN" });
+    expect(await judge("/sign-in", { cookie: "lightdesk.language=xx" })).toEqual(plain);
   });
 
   it.each([
@@ -60,15 +60,15 @@ describe("a browser without a session", () => {
     ["/share", "/sign-in/-"],
     ["/sign-in/more", "/sign-in/-"],
   ])("gets at %s the page that all others get", async (url, key) => {
-    expect(await answer(url, browser)).toMatchObject({ kind: "shared", key });
+    expect(await judge(url, browser)).toMatchObject({ kind: "shared", key });
   });
 
   it("is led from a framed page to its start; unknown hosts and pages are 404", async () => {
     const path = `/embed/${world.host.id}/${SLOT}`;
-    expect(await answer(`${path}/jobs?x=1`)).toEqual({ kind: "redirect", location: `${path}/start?from=%2Fjobs%3Fx%3D1` });
-    for (const own of ["/start", "/doctor"]) expect(await answer(path + own)).toEqual({ kind: "own" });
+    expect(await judge(`${path}/jobs?x=1`)).toEqual({ kind: "redirect", location: `${path}/start?from=%2Fjobs%3Fx%3D1` });
+    for (const own of ["/start", "/doctor"]) expect(await judge(path + own)).toEqual({ kind: "own" });
     for (const url of [`${path}/settings/account`, `${path}/nothing`, `/embed/unknown/${SLOT}/jobs`, "/embed/nothing"])
-      expect(await answer(url)).toMatchObject({ kind: "refused", refused: { status: 404 } });
+      expect(await judge(url)).toMatchObject({ kind: "refused", refused: { status: 404 } });
   });
 });
 
@@ -85,7 +85,7 @@ describe("a program requesting a page", () => {
     for (const url of ["/jobs", "/", "/sign-in", "/share/x", "/settings/account", `/embed/${world.host.id}/${SLOT}/jobs`]) {
       expect(await isMember(url, headers())).toBe(false);
       const refused = { status: 404, code: "NOT_FOUND", message: expect.stringContaining(base) };
-      expect(await answer(url, headers())).toMatchObject({ kind: "refused", refused });
+      expect(await judge(url, headers())).toMatchObject({ kind: "refused", refused });
     }
   });
 
@@ -98,7 +98,7 @@ describe("a program requesting a page", () => {
     ["no key but a wish for JSON", { accept: "application/json, */*;q=0.5" }, 401],
     ["two keys", { "x-api-key": "ld_one", authorization: "Bearer ld_two" }, 400],
   ])("is refused with %s and the interface's address", async (_name, headers, status) => {
-    expect(await answer("/jobs", headers)).toMatchObject({ kind: "refused", refused: { status, message: expect.stringContaining(base) } });
+    expect(await judge("/jobs", headers)).toMatchObject({ kind: "refused", refused: { status, message: expect.stringContaining(base) } });
   });
 });
 

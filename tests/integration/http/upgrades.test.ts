@@ -97,8 +97,8 @@ describe("event sockets", () => {
 
   it("stops a feed at once when its peer has left", async () => {
     let resolve: (feed: Feed) => void = () => undefined;
-    const opened = new Promise<Feed>((settle) => (resolve = settle));
-    open = () => opened;
+    const feedPromise = new Promise<Feed>((settle) => (resolve = settle));
+    open = () => feedPromise;
     await (await openEvents(url)).close();
     let stopped = 0;
     open = () => Promise.resolve({ stop: () => undefined, objection: () => undefined });
@@ -118,9 +118,9 @@ describe("event sockets", () => {
 describe("json length", async () => {
   const harness = await createHarness();
   const bounds = { patienceMs: 60_000, hosts: undefined, isPage: () => false };
-  let asking: Asking = {};
+  let options: Asking = {};
   const server = createHttpServer(bounds, async ({ url = "" }, response) => {
-    const { status, headers, body } = await harness.request(url, asking);
+    const { status, headers, body } = await harness.request(url, options);
     response.statusCode = status;
     // As Next copies headers and a body: all headers but the length, each as a list.
     headers.forEach((value, name) => name === "content-length" || response.setHeader(name, [value]));
@@ -137,7 +137,7 @@ describe("json length", async () => {
     ["a shared value", "/api/object_info/SaveImage", { as: "viewer" }, 200],
     ["a failure", "/api/jobs/none", { as: "viewer" }, 404],
   ] satisfies [string, string, Asking, number][])("has the length of %s in bytes", async (_what, path, request, status) => {
-    asking = request;
+    options = request;
     const response = await fetch(url + path);
     const text = await response.text();
     // A client cuts what exceeds the length.
@@ -231,16 +231,16 @@ describe("base path", async () => {
   ])("keeps an idle connection open longer when it is a proxy's (%s)", async (isProxy, expectedMs) => {
     const sockets: Socket[] = [];
     const rules = { patienceMs: 5000, hosts: undefined, isPage: () => false, isProxy: () => isProxy };
-    const other = createHttpServer(rules, ({ socket }, response) => {
+    const secondServer = createHttpServer(rules, ({ socket }, response) => {
       sockets.push(socket);
       response.end();
     });
-    const { socket } = openRaw(`http://127.0.0.1:${await other.listen(0, "127.0.0.1")}`);
+    const { socket } = openRaw(`http://127.0.0.1:${await secondServer.listen(0, "127.0.0.1")}`);
     socket.write("GET / HTTP/1.1\r\nHost: here\r\n\r\n");
     await until("it is idle", () => sockets[0]?.timeout === expectedMs || (!isProxy && sockets[0]?.timeout === 15_000));
     expect(sockets[0]?.timeout).toBeLessThanOrEqual(expectedMs);
     expect(sockets[0]?.timeout).toBeGreaterThan(isProxy ? 60_000 : 0);
     socket.destroy();
-    await other.close(0);
+    await secondServer.close(0);
   });
 });

@@ -18,13 +18,13 @@ const graph = (sigma: number, prefix = "x"): Graph => ({
 });
 
 const cachedNodes = ({ events }: Ran) => events.flatMap((event) => (event.kind === "node" && event.cached ? [event.nodeId] : [])).sort();
-const runFor = async (user: string, what: Graph, imagesDir = goldenDir) => {
+const runFor = async (user: string, prompt: Graph, imagesDir = goldenDir) => {
   const [cacheDir, blobsDir] = [join(bench.folder, user), join(bench.folder, `${user}-blobs`)];
   for (const folder of [cacheDir, blobsDir]) await mkdir(folder, { recursive: true });
-  const ran = await runGraph(bench, what, { cacheDir, blobsDir, imagesDir });
+  const result = await runGraph(bench, prompt, { cacheDir, blobsDir, imagesDir });
   // As the service does when a job has ended: its outputs become blobs.
-  for (const file of ran.files) await createFolderBackend(blobsDir).adopt(await stageFile(file.path));
-  return { ...ran, blobsDir };
+  for (const file of result.files) await createFolderBackend(blobsDir).adopt(await stageFile(file.path));
+  return { ...result, blobsDir };
 };
 
 describe("the cache", () => {

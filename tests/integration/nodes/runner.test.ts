@@ -147,24 +147,24 @@ describe("a dying worker", () => {
   it("is an error of its job, and the next job gets a new worker", async () => {
     const deadly = join(bench.folder, "deadly.mjs");
     await writeFile(deadly, 'import { parentPort } from "node:worker_threads"; parentPort.on("message", () => process.exit(3));');
-    const other = await openBench(deadly);
+    const otherBench = await openBench(deadly);
     for (let attempt = 0; attempt < 2; attempt++) {
-      const { run } = await start(waiting(0), other);
+      const { run } = await start(waiting(0), otherBench);
       expect(await run.done).toMatchObject({ kind: "error", error: { exception_type: "WorkerLost" } });
     }
   });
 
   it("is an error of its job when the bundle is missing", async () => {
-    const other = await openBench(join(bench.folder, "nowhere.mjs"));
-    const { run } = await start(waiting(0), other);
+    const otherBench = await openBench(join(bench.folder, "nowhere.mjs"));
+    const { run } = await start(waiting(0), otherBench);
     expect(await run.done).toMatchObject({ kind: "error", error: { exception_type: "WorkerLost" } });
   });
 
   it("is ended when it does not answer a cancel", async () => {
     const deaf = join(bench.folder, "deaf.mjs");
     await writeFile(deaf, 'import { parentPort } from "node:worker_threads"; parentPort.on("message", () => { for (;;); });');
-    const other = await openBench(deaf);
-    const { run } = await start(waiting(0), other);
+    const otherBench = await openBench(deaf);
+    const { run } = await start(waiting(0), otherBench);
     run.cancel();
     expect(await run.done).toEqual({ kind: "cancelled" });
   });
@@ -172,10 +172,10 @@ describe("a dying worker", () => {
 
 describe("stopping the runner", () => {
   it("cancels every run", async () => {
-    const other = await openBench();
-    const first = await start(waiting(60), other);
-    const second = await start(waiting(60), other);
-    await other.runner.stop();
+    const otherBench = await openBench();
+    const first = await start(waiting(60), otherBench);
+    const second = await start(waiting(60), otherBench);
+    await otherBench.runner.stop();
     expect([await first.run.done, await second.run.done]).toEqual([{ kind: "cancelled" }, { kind: "cancelled" }]);
   });
 });

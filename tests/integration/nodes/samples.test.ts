@@ -45,10 +45,10 @@ describe("a sample workflow", () => {
       ["4", "output"],
       ["6", "temp"],
     ]);
-    const placed = await readPixels(files[0]?.path ?? "");
-    expect([...placed.bytes.subarray(0, 3)]).toEqual([245, 245, 244]);
+    const pixels = await readPixels(files[0]?.path ?? "");
+    expect([...pixels.bytes.subarray(0, 3)]).toEqual([245, 245, 244]);
     const middle = ((90 + 360) * 1200 + 120 + 250) * 3;
-    expect([...placed.bytes.subarray(middle, middle + 3)]).not.toEqual([245, 245, 244]);
+    expect([...pixels.bytes.subarray(middle, middle + 3)]).not.toEqual([245, 245, 244]);
   });
 
   it("gives four variants, numbered in order", async () => {
@@ -70,11 +70,11 @@ describe("a sample workflow", () => {
       expect(outcome).toEqual({ kind: "success" });
       return (await readPixels(files[0]?.path ?? "")).bytes;
     };
-    const [one, same, other] = [await pixelsOf(1), await pixelsOf(1), await pixelsOf(2)];
+    const [one, same, otherPixels] = [await pixelsOf(1), await pixelsOf(1), await pixelsOf(2)];
     expect(one.equals(same)).toBe(true);
     // A visible difference: by more than a shade on most of the picture.
-    const changed = one.filter((value, at) => Math.abs(value - (other[at] ?? 0)) > 8).length / one.length;
-    expect(changed).toBeGreaterThan(0.5);
+    const changedCount = one.filter((value, at) => Math.abs(value - (otherPixels[at] ?? 0)) > 8).length / one.length;
+    expect(changedCount).toBeGreaterThan(0.5);
   });
 
   it("fails half way with a structured error and keeps earlier outputs", async () => {

@@ -109,16 +109,16 @@ export async function until(ready: () => boolean): Promise<void> {
 
 /** The tEXt chunks of a PNG by keyword; the values are not parsed. */
 export function readPngText(png: Buffer): Record<string, string> {
-  const found: [string, string][] = [];
+  const entries: [string, string][] = [];
   for (let at = 8; at + 12 <= png.length;) {
     const length = png.readUInt32BE(at);
     const type = png.toString("latin1", at + 4, at + 8);
     if (type === "tEXt") {
       const content = png.toString("latin1", at + 8, at + 8 + length);
       const end = content.indexOf("\0");
-      found.push([content.slice(0, end), content.slice(end + 1)]);
+      entries.push([content.slice(0, end), content.slice(end + 1)]);
     }
     at += length + 12;
   }
-  return Object.fromEntries(found);
+  return Object.fromEntries(entries);
 }

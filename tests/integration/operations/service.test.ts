@@ -24,8 +24,8 @@ await serviceCommand(dataDir, "runners", "add", runner.address, "--label", "A40"
 const receiver = await startReceiver();
 const service = await startServiceProcess(dataDir, { LIGHTDESK_METRICS_TOKEN: TOKEN, ...receiver.settings });
 const client = httpClient(service.url, key);
-const sent = await client.call("POST", "/api/prompt", { prompt: graph }, { traceparent: `00-${trace}-${above}-01` });
-const jobId = (sent.body as { prompt_id: string }).prompt_id;
+const submitResponse = await client.call("POST", "/api/prompt", { prompt: graph }, { traceparent: `00-${trace}-${above}-01` });
+const jobId = (submitResponse.body as { prompt_id: string }).prompt_id;
 await until("the job has run", async () => (await client.get(`/api/jobs/${jobId}`)).text.includes('"completed"'));
 await client.get("/api/jobs/nobody-has-this-one?token=in-the-address");
 await client.get("/nowhere/at/all");

@@ -4,20 +4,20 @@ import { afterEach, beforeEach, expect, inject, it } from "vitest";
 import { type Database, query, statement } from "@/lib/service/store/database";
 import { openPostgres } from "@/lib/service/store/postgres/database";
 import { isStoreAway, StoreAway } from "@/lib/shared/error-codes";
-import { ask, createDatabase, type OwnDatabase } from "@/tests/support/postgres-server";
+import { queryDatabase, createDatabase, type OwnDatabase } from "@/tests/support/postgres-server";
 import { openWire, type Wire } from "@/tests/support/postgres-wire";
 
 const now = () => 1_700_000_000_000;
 const names = query.selectFrom("users").select("name").orderBy("name");
 const add = (name: string) => query.insertInto("users").values({ name, status: "active", created_at: 1 });
 
-let own: OwnDatabase;
+let ownDatabase: OwnDatabase;
 let wire: Wire;
 let database: Database;
 
 beforeEach(async () => {
-  own = await createDatabase(inject("postgres"));
-  wire = await openWire(own.url);
+  ownDatabase = await createDatabase(inject("postgres"));
+  wire = await openWire(ownDatabase.url);
   database = await openPostgres(wire.url, now);
 });
 
@@ -25,7 +25,7 @@ afterEach(async () => {
   wire.mend();
   await database.close();
   await wire.close();
-  await own.drop();
+  await ownDatabase.drop();
 });
 
 const namesNow = async () => (await database.rows(names)).map(({ name }) => name);
@@ -69,17 +69,17 @@ it("undoes a piece that another store has failed, whose connection is not this o
 });
 
 it("shows no partial commit", async () => {
-  let seen: string[] | undefined;
+  let names: string[] | undefined;
   await database.commit(async (tx) => {
     await tx.run(add("ada"));
-    seen = await namesNow();
+    names = await namesNow();
     await tx.run(add("bob"));
   });
-  expect(seen).toEqual([]);
+  expect(names).toEqual([]);
 });
 
 it("serializes read-then-write between processes", async () => {
-  const other = await openPostgres(own.url, now);
+  const otherDatabase = await openPostgres(ownDatabase.url, now);
   await database.commit((tx) => tx.run(add("ada")));
   const next = (database: Database) =>
     database.commit(async (tx) => {
@@ -87,11 +87,11 @@ it("serializes read-then-write between processes", async () => {
       await tx.run(query.updateTable("users").set({ last_number: (user?.last_number ?? 0) + 1 }));
     });
   // One after the other in each process, so that no two share a transaction.
-  const many = async (database: Database) => {
+  const readMany = async (database: Database) => {
     for (let count = 0; count < 40; count += 1) await next(database);
   };
-  await Promise.all([many(database), many(other)]);
-  await other.close();
+  await Promise.all([readMany(database), readMany(otherDatabase)]);
+  await otherDatabase.close();
   expect(await database.row(query.selectFrom("users").select("last_number"))).toEqual({ last_number: 80 });
 });
 
@@ -99,9 +99,9 @@ it("detects commits of other processes, not its own", async () => {
   const before = await database.foreignCommits();
   await database.commit((tx) => tx.run(add("ada")));
   expect(await database.foreignCommits()).toBe(before);
-  const other = await openPostgres(own.url, now);
-  await other.commit((tx) => tx.run(add("bob")));
-  await other.close();
+  const otherDatabase = await openPostgres(ownDatabase.url, now);
+  await otherDatabase.commit((tx) => tx.run(add("bob")));
+  await otherDatabase.close();
   expect(await database.foreignCommits()).not.toBe(before);
 });
 
@@ -112,23 +112,23 @@ it("takes none of its own commits for another process's, also while one is under
     for (let count = 0; count < 100; count += 1) await database.commit((tx) => tx.run(add(`user ${count}`)));
     isOver = true;
   })();
-  const seen = new Set<number>();
-  while (!isOver) seen.add(await database.foreignCommits());
+  const ids = new Set<number>();
+  while (!isOver) ids.add(await database.foreignCommits());
   await committing;
   await database.commit(() => Promise.reject(new Error("no"))).catch(() => undefined);
-  seen.add(await database.foreignCommits());
-  expect([...seen]).toEqual([before]);
+  ids.add(await database.foreignCommits());
+  expect([...ids]).toEqual([before]);
 });
 
 it("uses its own tables whatever search path the address sets", async () => {
-  await ask(own.url, "CREATE TABLE users (name text); INSERT INTO users VALUES ('of the console')");
-  const address = new URL(own.url);
+  await queryDatabase(ownDatabase.url, "CREATE TABLE users (name text); INSERT INTO users VALUES ('of the console')");
+  const address = new URL(ownDatabase.url);
   address.searchParams.set("options", "-c search_path=public -c work_mem=5MB");
-  const other = await openPostgres(address.href, now);
-  await other.commit((tx) => tx.run(add("ada")));
-  expect(await other.rows(names)).toEqual([{ name: "ada" }]);
-  expect(await other.row(statement(sql`show work_mem`))).toEqual({ work_mem: "5MB" });
-  await other.close();
+  const otherDatabase = await openPostgres(address.href, now);
+  await otherDatabase.commit((tx) => tx.run(add("ada")));
+  expect(await otherDatabase.rows(names)).toEqual([{ name: "ada" }]);
+  expect(await otherDatabase.row(statement(sql`show work_mem`))).toEqual({ work_mem: "5MB" });
+  await otherDatabase.close();
 });
 
 it("takes no question mark of a text for a value", async () => {
@@ -167,19 +167,19 @@ it("calls a commit done whose answer was lost, and one failed that never arrived
 });
 
 it("reads nothing that another process wrote as its own table", async () => {
-  await ask(own.url, "CREATE TABLE users (name text); INSERT INTO users VALUES ('of the console')");
+  await queryDatabase(ownDatabase.url, "CREATE TABLE users (name text); INSERT INTO users VALUES ('of the console')");
   await database.commit((tx) => tx.run(add("ada")));
   expect(await namesNow()).toEqual(["ada"]);
 });
 
 it("reads a snapshot and keeps the connection usable after an error", async () => {
   await database.commit((tx) => tx.run(add("ada")));
-  const seen = await database.reading(async (reader) => {
+  const reads = await database.reading(async (reader) => {
     const first = await reader.rows(names);
     await database.commit((tx) => tx.run(add("bob")));
     return [first, await reader.rows(names)];
   });
-  expect(seen).toEqual([[{ name: "ada" }], [{ name: "ada" }]]);
+  expect(reads).toEqual([[{ name: "ada" }], [{ name: "ada" }]]);
   await expect(database.reading((reader) => reader.rows(statement(sql`select 1 / 0`)))).rejects.toThrow(/division by zero/);
   expect(await namesNow()).toEqual(["ada", "bob"]);
 });

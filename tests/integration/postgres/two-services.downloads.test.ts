@@ -8,7 +8,7 @@ import { begin, contentOf, outcome, reached, read } from "@/tests/integration/se
 import { record } from "@/tests/integration/service/support";
 import { settingsOf } from "@/tests/support/blob-backends";
 import { type FileSource, patternOf } from "@/tests/support/file-source";
-import { ask, createDatabase, type OwnDatabase } from "@/tests/support/postgres-server";
+import { queryDatabase, createDatabase, type OwnDatabase } from "@/tests/support/postgres-server";
 import { startFileSource } from "@/tests/support/servers";
 import { startService } from "@/tests/support/service";
 import { temporaryFolder } from "@/tests/support/temporary-folder";
@@ -26,7 +26,7 @@ describe("two services downloads", () => {
 
   const partsOf = (bench: TwoServices["here"]) => readdir(join(bench.folder, "downloads"));
   const holders = async () =>
-    (await ask<{ holder: string }>(two.url, "SELECT holder FROM lightdesk_service.tasks WHERE status = 'running'")).map(
+    (await queryDatabase<{ holder: string }>(two.url, "SELECT holder FROM lightdesk_service.tasks WHERE status = 'running'")).map(
       ({ holder }) => holder,
     );
 
@@ -44,7 +44,9 @@ describe("two services downloads", () => {
     for (const path of paths) expect(await outcome(there, path)).toMatchObject({ status: "completed", bytes_downloaded: SIZE });
     const requests = source.seen.map(({ url }) => url.slice(0, 2));
     expect(new Set(requests)).toEqual(new Set(["/a", "/b", "/c"]));
-    expect(await ask(two.url, "SELECT count(*)::integer AS n FROM lightdesk_service.assets WHERE origin = 'upload'")).toEqual([{ n: 1 }]);
+    expect(await queryDatabase(two.url, "SELECT count(*)::integer AS n FROM lightdesk_service.assets WHERE origin = 'upload'")).toEqual([
+      { n: 1 },
+    ]);
   });
 
   it("downloads one address once across both services", async () => {
@@ -58,8 +60,8 @@ describe("two services downloads", () => {
     expect((await Promise.all(paths.map((path) => read(here, path)))).map(({ status }) => status).sort()).toEqual(["created", "running"]);
     source.behaviour.holdAfter = undefined;
     for (const response of source.pending) response.destroy();
-    const [one, other] = [await outcome(here, paths[0] ?? ""), await outcome(here, paths[1] ?? "")];
-    expect(record(one.result).asset_id).toBe(record(other.result).asset_id);
+    const [first, second] = [await outcome(here, paths[0] ?? ""), await outcome(here, paths[1] ?? "")];
+    expect(record(first.result).asset_id).toBe(record(second.result).asset_id);
     expect(source.responses.filter(({ start }) => start === 0)).toHaveLength(1);
   });
 
@@ -93,7 +95,9 @@ describe("two services downloads", () => {
     expect((await contentOf(here, task)).equals(source.behaviour.bytes)).toBe(true);
     two.wire.mend();
     await until("the part of the first one is gone", async () => (await partsOf(two.there)).length === 0, { timeoutMs: 20_000 });
-    expect(await ask(two.url, "SELECT count(*)::integer AS n FROM lightdesk_service.assets WHERE origin = 'upload'")).toEqual([{ n: 1 }]);
+    expect(await queryDatabase(two.url, "SELECT count(*)::integer AS n FROM lightdesk_service.assets WHERE origin = 'upload'")).toEqual([
+      { n: 1 },
+    ]);
   });
 
   it("blocks writes of a replaced worker", async () => {
@@ -102,14 +106,14 @@ describe("two services downloads", () => {
     const path = await begin(here, `${source.url}/given-up`);
     await reached(here, path, 100_000);
     const another = "('another', now() + interval '1 hour', 0)";
-    await ask(two.url, `INSERT INTO lightdesk_service.processes (id, seen_at, slots) VALUES ${another}`);
-    await ask(two.url, "UPDATE lightdesk_service.tasks SET holder = 'another', bytes_downloaded = 5");
+    await queryDatabase(two.url, `INSERT INTO lightdesk_service.processes (id, seen_at, slots) VALUES ${another}`);
+    await queryDatabase(two.url, "UPDATE lightdesk_service.tasks SET holder = 'another', bytes_downloaded = 5");
     source.behaviour.holdAfter = undefined;
     for (const response of source.pending) response.destroy();
     await until("its part is gone", async () => (await partsOf(two.here)).length === 0 && (await partsOf(two.there)).length === 0);
     expect(await read(here, path)).toMatchObject({ status: "running", bytes_downloaded: 5 });
-    expect(await ask(two.url, "SELECT holder FROM lightdesk_service.tasks")).toEqual([{ holder: "another" }]);
-    expect(await ask(two.url, "SELECT 1 FROM lightdesk_service.assets WHERE origin = 'upload'")).toEqual([]);
+    expect(await queryDatabase(two.url, "SELECT holder FROM lightdesk_service.tasks")).toEqual([{ holder: "another" }]);
+    expect(await queryDatabase(two.url, "SELECT 1 FROM lightdesk_service.assets WHERE origin = 'upload'")).toEqual([]);
   });
 
   it("continues a stopping service's downloads at the other", async () => {
@@ -171,15 +175,15 @@ describe("shared files", () => {
   });
 
   it("refuses a service whose files are elsewhere than the others'", async () => {
-    const own = await start("own");
+    const ownBench = await start("own");
     await expect(start("joining", { blobs: "place" })).rejects.toThrow(
       /keeps its files in its own data folder, .* start both with the same LIGHTDESK_BLOBS/,
     );
     // The running service continues, and the refused one is not counted.
-    expect((await own.client().upload("mine", "mine.txt")).status).toBe(201);
-    await own.service.stop();
-    await own.service.start();
-    await own.service.stop();
+    expect((await ownBench.client().upload("mine", "mine.txt")).status).toBe(201);
+    await ownBench.service.stop();
+    await ownBench.service.start();
+    await ownBench.service.stop();
 
     const sharing = await start("shared", { blobs: "another", at: 1 });
     await expect(start("own", { at: 1 })).rejects.toThrow(/belongs to another database/);
@@ -198,9 +202,9 @@ describe("shared files", () => {
     const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
     const copyBack = () => copyBlobs({ dataDir: join(root, "joined"), settings, to: "data-folder", log });
     // While another one runs, more may be stored where the files were.
-    const other = await start("other", { blobs: "place" });
+    const otherBench = await start("other", { blobs: "place" });
     expect(await copyBack()).toMatchObject({ missing: [], damaged: [], todo: expect.stringContaining("Stop it, then run this again") });
-    await other.service.stop();
+    await otherBench.service.stop();
     const copied = await copyBack();
     expect(copied).toMatchObject({ missing: [], damaged: [] });
     expect(copied.todo).toBeUndefined();

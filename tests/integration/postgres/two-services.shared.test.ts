@@ -5,7 +5,7 @@ import { beforeEach, expect, it } from "vitest";
 import { createService } from "@/lib/service/index";
 import { canvas, detail, ended, type Json, list, png, record, string, submit, waiting } from "@/tests/integration/service/support";
 import { bucketSettings } from "@/tests/support/blob-backends";
-import { ask } from "@/tests/support/postgres-server";
+import { queryDatabase } from "@/tests/support/postgres-server";
 import { startStrictS3 } from "@/tests/support/servers";
 import { type Client } from "@/tests/support/service";
 import { temporaryFolder } from "@/tests/support/temporary-folder";
@@ -50,8 +50,8 @@ it("reports a job alike at both services, wherever it runs", async () => {
   for (const client of [here, there]) {
     const id = await submit(client, waiting(0.5, client === here ? 1 : 2));
     await until("both got its end", () => both.every((received) => isOver(received, id)));
-    const [at = [], elsewhere = []] = both;
-    expect(steps(elsewhere, id)).toEqual(steps(at, id));
+    const [at = [], otherReceived = []] = both;
+    expect(steps(otherReceived, id)).toEqual(steps(at, id));
     expect(steps(at, id).map(({ type }) => type)).toEqual([
       ...["execution_start", "execution_cached", "executing", "executing", "executing", "executed", "execution_success", "executing"],
     ]);
@@ -180,8 +180,10 @@ it("users' own files, assets and their changes are there at both at once", async
   const asset = string(record((await here.upload(png(64, 64), "p.png")).body).id);
   expect((await there.get(`/api/assets/${asset}/content`)).status).toBe(200);
   await until("its time of access is known here", async () => {
-    const [mine, theirs] = await Promise.all([here, there].map(async (client) => record((await client.get(`/api/assets/${asset}`)).body)));
-    return mine?.last_access_time === theirs?.last_access_time;
+    const [firstAsset, secondAsset] = await Promise.all(
+      [here, there].map(async (client) => record((await client.get(`/api/assets/${asset}`)).body)),
+    );
+    return firstAsset?.last_access_time === secondAsset?.last_access_time;
   });
   expect((await there.call("DELETE", `/api/assets/${asset}`)).status).toBe(204);
   expect((await here.get(`/api/assets/${asset}`)).status).toBe(404);
@@ -197,7 +199,7 @@ it("applies revoked keys and quotas to both services", async () => {
   await two.here.service.keys.revokeKey(prefix);
   for (const { service } of [two.here, two.there])
     expect((await service.fetch(new Request("http://service.test/api/user", { headers: user }))).status).toBe(401);
-  expect(await ask(two.url, "SELECT bytes::integer FROM lightdesk_service.user_storage")).toEqual([{ bytes: 11_000 }]);
+  expect(await queryDatabase(two.url, "SELECT bytes::integer FROM lightdesk_service.user_storage")).toEqual([{ bytes: 11_000 }]);
 });
 
 it("refuses a second service with its own files", async () => {
@@ -213,7 +215,7 @@ it("clears the history at both services with its rows", async () => {
   for (const client of [there, here]) {
     expect((await client.post("/api/history", { clear: true })).status).toBe(200);
     for (const item of [here, there]) expect((await item.get("/api/jobs")).body).toMatchObject({ jobs: [], pagination: { total: 0 } });
-    const rows = () => ask<{ n: number }>(two.url, "SELECT count(*)::integer AS n FROM lightdesk_service.jobs");
+    const rows = () => queryDatabase<{ n: number }>(two.url, "SELECT count(*)::integer AS n FROM lightdesk_service.jobs");
     await until("the rows are gone", async () => (await rows())[0]?.n === 0);
     await ended(there, await submit(there, canvas(9)));
   }

@@ -4,7 +4,7 @@ import { afterAll, expect, inject, test } from "vitest";
 import { createSharedLimit } from "@/lib/server/limits/attempt-limit";
 import { MAX_TOKENS } from "@/lib/server/store/people/tokens";
 import { openStore, type Store } from "@/lib/server/store/store";
-import { ask, createDatabase } from "@/tests/support/postgres-server";
+import { queryDatabase, createDatabase } from "@/tests/support/postgres-server";
 
 const NOW = Date.UTC(2026, 4, 6);
 /** Longer than the test takes, so that no allowance is refilled. */
@@ -39,12 +39,12 @@ test("accepts an invitation once and keeps addresses unique", async () => {
   const token = randomUUID();
   const invitation = { email: "new@desk.test", role: "operator", invitedBy: "Mo", expiresAt: NOW + 1000, createdAt: NOW } as const;
   await stores[0].invitations.create({ token, ...invitation });
-  const taken = await atOnce(12, (store, index) => store.invitations.accept(token, { name: `N${index}`, passwordHash: "x" }, NOW));
-  expect(taken.filter((item) => typeof item === "object")).toHaveLength(1);
-  const others = await Promise.all(
+  const results = await atOnce(12, (store, index) => store.invitations.accept(token, { name: `N${index}`, passwordHash: "x" }, NOW));
+  expect(results.filter((item) => typeof item === "object")).toHaveLength(1);
+  const members = await Promise.all(
     [1, 2].map((n) => stores[0].members.create({ name: "P", email: `p${n}@desk.test`, role: "viewer", createdAt: NOW })),
   );
-  const renamed = await atOnce(2, (store, index) => store.members.changeAccount(others[index]?.id ?? "", { email: "same@desk.test" }));
+  const renamed = await atOnce(2, (store, index) => store.members.changeAccount(members[index]?.id ?? "", { email: "same@desk.test" }));
   expect(renamed.filter(Boolean)).toHaveLength(1);
 });
 
@@ -60,21 +60,21 @@ test("keeps identities and repeated guests unique", async () => {
 
 test("starts a submission once", async () => {
   const about = { contentHash: "h", now: NOW, forgetBefore: 0 };
-  const begun = await atOnce(12, (store) => store.submissions.begin({ memberId, key: "key-of-a-submission" }, about));
-  expect(begun.filter(Boolean)).toHaveLength(1);
+  const results = await atOnce(12, (store) => store.submissions.begin({ memberId, key: "key-of-a-submission" }, about));
+  expect(results.filter(Boolean)).toHaveLength(1);
 });
 
 test("starts no more app runs than allowed", async () => {
   const definition = { title: "A", text: "", tags: [], graph: {}, fields: [], outputs: [] };
   const appId = randomUUID();
-  await ask(
+  await queryDatabase(
     database.url,
     `INSERT INTO apps (id, connection_id, title, text, tags, words, definition, access, limits, version, updated_at)
      VALUES ('${appId}', '${connectionId}', 'A', '', '[]', 'a', '${JSON.stringify(definition)}', 'team', '{}', 1, ${NOW})`,
   );
   const run = () => ({ id: randomUUID(), appId, memberId, version: 1, contentHash: "h", inputs: {}, createdAt: NOW, key: undefined });
-  const begun = await atOnce(20, (store) => store.appRuns.begin(run(), { runsPerDay: 3, atOnce: 10, dayBegan: 0 }));
-  expect(begun.filter(Boolean)).toHaveLength(3);
+  const results = await atOnce(20, (store) => store.appRuns.begin(run(), { runsPerDay: 3, atOnce: 10, dayBegan: 0 }));
+  expect(results.filter(Boolean)).toHaveLength(3);
 });
 
 test("limits a member's parallel token work and keeps names unique", async () => {
@@ -83,14 +83,14 @@ test("limits a member's parallel token work and keeps names unique", async () =>
     ...{ createdAt: NOW, expiresAt: undefined },
   });
   const same = await atOnce(6, (store) => store.tokens.create(token("same")));
-  expect(same.filter((made) => typeof made === "object")).toHaveLength(1);
-  const many = await atOnce(MAX_TOKENS + 10, (store, index) => store.tokens.create(token(`t${index}`)));
-  expect(many.filter((made) => typeof made === "object")).toHaveLength(MAX_TOKENS - 1);
+  expect(same.filter((token) => typeof token === "object")).toHaveLength(1);
+  const manyTokens = await atOnce(MAX_TOKENS + 10, (store, index) => store.tokens.create(token(`t${index}`)));
+  expect(manyTokens.filter((token) => typeof token === "object")).toHaveLength(MAX_TOKENS - 1);
 });
 
 /** Moves the counted attempts back in time, as if this much time had passed. */
 async function letPass(ms: number): Promise<void> {
-  await ask(database.url, `UPDATE attempts SET full_at = full_at - ${ms}`);
+  await queryDatabase(database.url, `UPDATE attempts SET full_at = full_at - ${ms}`);
 }
 
 test("shares attempt limits regardless of clocks and says how long to wait", async () => {
@@ -107,7 +107,7 @@ test("shares attempt limits regardless of clocks and says how long to wait", asy
   await stores[0].attempts.reset(bucket);
   expect(await stores[1].attempts.take(bucket, clockOf(1), 5)).toBe(0);
   expect(await stores[0].attempts.take(bucket, clockOf(0))).toBeGreaterThan(0);
-  expect(await ask(database.url, "SELECT 1 FROM attempts WHERE name LIKE '%desk%'")).toEqual([]);
+  expect(await queryDatabase(database.url, "SELECT 1 FROM attempts WHERE name LIKE '%desk%'")).toEqual([]);
 });
 
 test("shares limits exactly, and most requests write nothing", async () => {
@@ -139,7 +139,7 @@ test("keeps the log one chain without gaps after failed writes", async () => {
     index % 6 === 5 ? expect(store.audit.add({ ...entry(index), status: 0.5 })).rejects.toThrow() : store.audit.add(entry(index)),
   );
   expect(await stores[1].audit.verify()).toMatchObject({ rows: 50 });
-  await ask(database.url, "DELETE FROM audit WHERE id = (SELECT max(id) FROM audit)");
+  await queryDatabase(database.url, "DELETE FROM audit WHERE id = (SELECT max(id) FROM audit)");
   expect(await stores[0].audit.verify()).toEqual({ brokenAt: 50 });
 });
 
@@ -152,7 +152,7 @@ test("limits the job index and counts its jobs", async () => {
     });
     return store.jobIndexStore.note(connectionId, notes, max);
   });
-  const [row] = await ask<{ counted: string; there: string; words: string }>(
+  const [row] = await queryDatabase<{ counted: string; there: string; words: string }>(
     database.url,
     `SELECT jobs AS counted, (SELECT count(*) FROM ledger_jobs) AS there, (SELECT count(*) FROM ledger_words) AS words FROM ledger_connections`,
   );

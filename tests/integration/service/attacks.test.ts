@@ -9,7 +9,7 @@ import { startFileSource, startRunnerServer } from "@/tests/support/servers";
 import { type Client, type ServiceBench, startService } from "@/tests/support/service";
 import { openServiceProcess } from "@/tests/support/service-process";
 import { until } from "@/tests/support/until";
-import { made, picture } from "./built-in-job";
+import { modelGraph, picture } from "./built-in-job";
 import { outcome } from "./downloads-support";
 import { ended, list, png, record, string, submit } from "./support";
 
@@ -128,8 +128,8 @@ describe("file names", () => {
 
   it("strips the names of assets made from a hash and of renamed ones", async () => {
     const { asset_hash: hash } = record((await client.upload(png(4, 4), "a.png")).body);
-    const other = bench.client("bob");
-    await other.upload(png(4, 4), "b.png");
+    const otherClient = bench.client("bob");
+    await otherClient.upload(png(4, 4), "b.png");
     const created = await client.post("/api/assets/from-hash", { hash, name: TURNED, tags: ["input"] });
     const asset = record(created.body);
     const edited = await client.call("PUT", `/api/assets/${string(asset.id)}`, JSON.stringify({ name: `\u202e${TURNED}` }), {
@@ -157,7 +157,7 @@ describe("file names", () => {
       makes: (node) => (node.class_type === "SaveImage" ? { files: [{ name: TURNED, bytes: picture(1) }] } : undefined),
     });
     await bench.service.runners.add({ address: server.address, label: "GPU" });
-    const job = await ended(client, await submit(client, made()));
+    const job = await ended(client, await submit(client, modelGraph()));
     const [image] = list(record(record(job.outputs)["3"]).images);
     expect(image).toMatchObject({ display_name: PLAIN });
     expect(list(record((await client.get("/api/assets?include_tags=output")).body).assets)[0]).toMatchObject({ name: PLAIN });
@@ -173,9 +173,9 @@ describe("file names", () => {
     [`filename*=UTF-8''${encodeURIComponent(TURNED)}`, `inline; filename*=UTF-8''${PLAIN}`],
     [`filename*=UTF-8''%E6%9D%B1%28.png`, `inline; filename*=UTF-8''%E6%9D%B1%28.png`],
     [`filename*=UTF-8''%80%ff.png`, "inline"],
-  ])("strips the name that a connected service sends with bytes: %s", (sent, expected) => {
+  ])("strips the name that a connected service sends with bytes: %s", (header, expected) => {
     const response = bytesAnswer(
-      new Response("x", { headers: { "content-type": "image/png", "content-disposition": `attachment; ${sent}` } }),
+      new Response("x", { headers: { "content-type": "image/png", "content-disposition": `attachment; ${header}` } }),
     );
     expect(response.headers.get("content-disposition")).toBe(expected);
   });

@@ -97,12 +97,12 @@ describe.each(blobPlaces)("bytes in %s", async (_, open) => {
 
   it("go with the last asset that names them, and stay until then", async () => {
     const { id, hash } = await upload(new Uint8Array(randomBytes(2000)), "twice.bin");
-    const other = bench.client("bob");
-    await other.upload(new Uint8Array((await read(`/api/assets/${id}/content`)).bytes), "mine.bin");
+    const otherClient = bench.client("bob");
+    await otherClient.upload(new Uint8Array((await read(`/api/assets/${id}/content`)).bytes), "mine.bin");
     expect((await client.call("DELETE", `/api/assets/${id}`)).status).toBe(204);
     expect(await blobTestPlace.hashes(bench.folder)).toContain(hash);
-    const [left] = (record((await other.get("/api/assets?name_contains=mine")).body).assets ?? []) as { id: string }[];
-    expect((await other.call("DELETE", `/api/assets/${left?.id}`)).status).toBe(204);
+    const [left] = (record((await otherClient.get("/api/assets?name_contains=mine")).body).assets ?? []) as { id: string }[];
+    expect((await otherClient.call("DELETE", `/api/assets/${left?.id}`)).status).toBe(204);
     expect(await blobTestPlace.hashes(bench.folder)).not.toContain(hash);
   });
 

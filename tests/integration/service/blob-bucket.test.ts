@@ -48,14 +48,14 @@ describe("a service with a bucket", async () => {
       expect(await client.get(path), path).toMatchObject(outage);
       expect((await client.raw("HEAD", path)).status, path).toBe(503);
     }
-    const lost = bytesOf(500);
-    expect(await client.upload(lost, "lost.bin")).toMatchObject(outage);
+    const lostBytes = bytesOf(500);
+    expect(await client.upload(lostBytes, "lost.bin")).toMatchObject(outage);
     expect(record((await client.get("/api/assets?name_contains=lost")).body).total).toBe(0);
     const job = await ended(client, await submit(client, canvas(7)));
     expect(job).toMatchObject({ status: "failed", execution_error: { exception_type: "StorageUnavailable" } });
     s3.state.isGone = false;
     expect((await read(`/api/view?filename=${hash}.png`)).equals(Buffer.from(picture))).toBe(true);
-    expect((await client.upload(lost, "found.bin")).status).toBe(201);
+    expect((await client.upload(lostBytes, "found.bin")).status).toBe(201);
     expect(await ended(client, await submit(client, canvas(8)))).toMatchObject({ status: "completed" });
   });
 
@@ -72,7 +72,7 @@ describe("a service with a bucket", async () => {
     const { id } = await upload(bytes);
     s3.order(/^GET blake3/, "cut", 2);
     expect((await read(`/api/assets/${id}/content`)).equals(Buffer.from(bytes))).toBe(true);
-    const ranges = s3.seen.filter((what) => what.startsWith("GET blake3")).length;
+    const ranges = s3.seen.filter((operation) => operation.startsWith("GET blake3")).length;
     expect(ranges).toBeGreaterThanOrEqual(3);
     s3.order(/^GET blake3/, "cut", 9);
     await expect(read(`/api/assets/${id}/content`)).rejects.toThrow();
@@ -106,7 +106,10 @@ describe("a service with a bucket", async () => {
     const before = s3.seen.length;
     const release = s3.hold(/^PUT partNumber/);
     const large = upload(bytesOf(30 * MIB));
-    await until("parts are on their way", () => s3.seen.slice(before).filter((what) => what.startsWith("PUT partNumber")).length >= 3);
+    await until(
+      "parts are on their way",
+      () => s3.seen.slice(before).filter((operation) => operation.startsWith("PUT partNumber")).length >= 3,
+    );
     await upload(bytesOf(100));
     release();
     await large;
@@ -156,8 +159,8 @@ describe("a start with a bucket", () => {
   it("is refused with wrong keys, no bucket or another database's files", async () => {
     const wrongSecret = { ...bucketSettings(s3, "a"), bucketKeys: () => ({ ...testKeys, secretAccessKey: "wrong" }) };
     await expect(startService(wrongSecret)).rejects.toThrow(/^LIGHTDESK_BLOBS must be .*SignatureDoesNotMatch/);
-    const other = settingsOf({ LIGHTDESK_BLOBS: s3.address("a").replace("blobs", "others") });
-    await expect(startService({ ...other, bucketKeys: () => testKeys })).rejects.toThrow(/^LIGHTDESK_BLOBS must be .*NoSuchBucket/);
+    const otherSettings = settingsOf({ LIGHTDESK_BLOBS: s3.address("a").replace("blobs", "others") });
+    await expect(startService({ ...otherSettings, bucketKeys: () => testKeys })).rejects.toThrow(/^LIGHTDESK_BLOBS must be .*NoSuchBucket/);
     await startService(bucketSettings(s3, "a"));
     const objectCount = s3.objects.size;
     await expect(startService(bucketSettings(s3, "a"))).rejects.toThrow(/holds the files of another database/);

@@ -8,7 +8,7 @@ import { type Json, png } from "./support";
 export const picture = (seed: number) => Buffer.from(png(16, 8, { seed }));
 
 /** One picture by the model, with a text beside it. */
-export function made(model = "one.safetensors", seed = 1): Json {
+export function modelGraph(model = "one.safetensors", seed = 1): Json {
   return {
     "1": { class_type: "LoadModel", inputs: { model } },
     "2": { class_type: "Sample", inputs: { model: ["1", 0], seed, prompt: "a house" } },
@@ -22,7 +22,7 @@ export const makes: RunnerOptions["makes"] = (node) =>
 /** Starts a runner that can run the job, and adds it to the service. The caller closes it. */
 export async function addRunner(bench: ServiceBench, label: string): Promise<RunnerServer> {
   const server = await startRunnerServer({ objectInfo: gpuClasses(["one.safetensors"]), makes });
-  const added = await bench.service.runners.add({ address: server.address, label });
-  if (!added.ok) throw new Error(added.failure.message);
+  const outcome = await bench.service.runners.add({ address: server.address, label });
+  if (!outcome.ok) throw new Error(outcome.failure.message);
   return server;
 }

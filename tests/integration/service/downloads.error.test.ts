@@ -17,7 +17,7 @@ describe("downloads from hostile sources", () => {
   let bench: ServiceBench;
   let client: Client;
   let source: LittleServer;
-  let other: LittleServer;
+  let otherServer: LittleServer;
   beforeAll(async () => {
     source = await startLittleServer(({ url, headers }, response) => {
       const path = url.split("?")[0] ?? "";
@@ -26,8 +26,8 @@ describe("downloads from hostile sources", () => {
       else if (target) target(response, headers);
       else response.writeHead(404).end();
     });
-    other = await startLittleServer((_, response) => void response.end("must not be fetched"));
-    answers["/not-named"] = `${other.url}/x`;
+    otherServer = await startLittleServer((_, response) => void response.end("must not be fetched"));
+    answers["/not-named"] = `${otherServer.url}/x`;
     bench = await startService({
       downloadHosts: ["huggingface.co", "localhost", "127.0.0.1", source.url],
       maxDownloadBytes: MAX_COUNT,
@@ -37,10 +37,10 @@ describe("downloads from hostile sources", () => {
   });
   afterAll(async () => {
     expect(bench.complaints).toEqual([]);
-    expect(other.seen).toEqual([]);
+    expect(otherServer.seen).toEqual([]);
     await bench.dispose();
     await source.close();
-    await other.close();
+    await otherServer.close();
   });
 
   type Answer = string | ((response: ServerResponse, headers: Record<string, unknown>) => void);
@@ -108,7 +108,7 @@ describe("downloads from hostile sources", () => {
   });
 
   it("refuses the named origin with credentials or another port", async () => {
-    for (const sourceUrl of [source.url.replace("//", "//ada:x@"), other.url]) {
+    for (const sourceUrl of [source.url.replace("//", "//ada:x@"), otherServer.url]) {
       const response = await client.post("/api/assets/download", { source_url: `${sourceUrl}/x` });
       expect(response).toMatchObject({ status: 400, body: { code: "UNSUPPORTED_SOURCE" } });
     }

@@ -44,7 +44,7 @@ function storageOf(
   of: () => { bytes: Buffer; etag: string },
   { headers = {}, cutFirstAt }: { headers?: Record<string, string>; cutFirstAt?: number } = {},
 ) {
-  let answered = 0;
+  let answeredCount = 0;
   return ({ headers: requestHeaders }: Seen, response: ServerResponse) => {
     const now = of();
     const isSame = requestHeaders["if-range"] === undefined || requestHeaders["if-range"] === now.etag;
@@ -56,8 +56,8 @@ function storageOf(
       ...(start > 0 && { "content-range": `bytes ${start}-${now.bytes.length - 1}/${now.bytes.length}` }),
       ...headers,
     });
-    answered += 1;
-    if (answered > 1 || cutFirstAt === undefined) return void response.end(body);
+    answeredCount += 1;
+    if (answeredCount > 1 || cutFirstAt === undefined) return void response.end(body);
     response.write(body.subarray(0, cutFirstAt), () => response.socket?.end(() => response.destroy()));
   };
 }
@@ -95,8 +95,8 @@ describe("a model site that redirects to storage", () => {
     ];
     let requestCount = 0;
     onStorage = storageOf(() => states[Math.min((requestCount += 1), 2) - 1] ?? { bytes: second, etag: '"v2"' }, { cutFirstAt: 100_000 });
-    const changed = await download(client, `${site.url}/api/download/models/2`);
-    expect(record(changed.result).hash).toBe(hashOf(second));
+    const secondDownload = await download(client, `${site.url}/api/download/models/2`);
+    expect(record(secondDownload.result).hash).toBe(hashOf(second));
   });
 
   it("may send without a length", async () => {
@@ -114,19 +114,19 @@ describe("a model site that redirects to storage", () => {
     ["a date", () => new Date(Date.now() + 2000).toUTCString()],
   ])("is asked again after the delay it named in %s", async (_name, when) => {
     const times: number[] = [];
-    let reported = 0;
+    let reportedBytes = 0;
     onSite = (_request, response) => {
       times.push(Date.now());
       if (times.length > 1) return void response.end(bytes);
       const after = when();
-      reported = /^\d+$/.test(after) ? Date.now() + 1000 : Date.parse(after);
+      reportedBytes = /^\d+$/.test(after) ? Date.now() + 1000 : Date.parse(after);
       response.writeHead(429, { "retry-after": after }).end("slow down");
     };
     const task = await download(client, `${site.url}/busy-${_name.length}.bin`);
     expect(task.status).toBe("completed");
     expect(times).toHaveLength(2);
     // A timer may fire early by a fraction of its own millisecond.
-    expect(times[1]).toBeGreaterThanOrEqual(reported - 2);
+    expect(times[1]).toBeGreaterThanOrEqual(reportedBytes - 2);
   });
 
   it("fails instead of waiting longer than minutes and says when to retry", async () => {
@@ -183,10 +183,10 @@ describe("a token in an address", () => {
         payload: { source_url: `${site.url}/api/download/${name}?type=Model&${name}=***&size=full` },
       });
       expect(JSON.stringify(task)).not.toContain(SECRET);
-      const again = await client.post("/api/assets/download", {
+      const secondResponse = await client.post("/api/assets/download", {
         source_url: `${site.url}/api/download/${name}?type=Model&${name}=${SECRET}&size=full`,
       });
-      expect(again.status).toBe(200);
+      expect(secondResponse.status).toBe(200);
       expect(storedRows(join(bench.folder, "service.sqlite"))).not.toContain(SECRET);
     },
   );

@@ -32,13 +32,13 @@ const noRunner: Runner = {
   stop: () => Promise.resolve(),
 };
 
-let place: ServicePlace;
+let storeHome: ServicePlace;
 let database: Database;
 let pool: Pool;
 let engine: Engine | undefined;
 beforeEach(async () => {
-  place = await makeServicePlace();
-  database = await place.open(now);
+  storeHome = await makeServicePlace();
+  database = await storeHome.open(now);
   await createKeys(database, now).createKey("ada");
   pool = await createPool({ database, processes, concurrency: 1 });
 });
@@ -49,7 +49,7 @@ afterEach(async () => {
 });
 
 async function startEngine(runner: Runner, through: Database = database): Promise<Engine> {
-  const folders = makeFolders(place.folder);
+  const folders = makeFolders(storeHome.folder);
   const blobs = await openBlobs({ settings: defaultSettings, folders, database, processes, now, log });
   const collect = () => Promise.resolve();
   const parts = {
@@ -101,13 +101,13 @@ it("leaves a resumed job at its runner when the engine stops", { timeout: 10_000
   const isStopping = new Promise<void>((resolve) => (takeOver = resolve));
   // The first commit recovers the jobs that were left running, the second one takes this one over.
   let commits = 0;
-  const late: Database["commit"] = async (work) => {
+  const delayedCommit: Database["commit"] = async (work) => {
     if ((commits += 1) === 2) await isStopping;
     return database.commit(work);
   };
   // The engine stops its runner last.
   const runner = { ...noRunner, stop: () => Promise.resolve(takeOver()) };
-  const started = await startEngine(runner, { ...database, commit: late, commitFreeing: late });
+  const started = await startEngine(runner, { ...database, commit: delayedCommit, commitFreeing: delayedCommit });
   await until("it is about to be taken over", () => commits === 2);
   await started.stop(0);
   expect([...started.runs()]).toEqual([]);
@@ -142,11 +142,11 @@ it("cancels a job whose worker is lost in the same moment, and does not run it a
     run() {
       runs += 1;
       let end: (outcome: RunOutcome) => void = () => undefined;
-      const done = new Promise<RunOutcome>((resolve, reject) => {
+      const outcomePromise = new Promise<RunOutcome>((resolve, reject) => {
         end = resolve;
         lose = () => reject(new Error("the worker is gone"));
       });
-      return { done, cancel: () => end({ kind: "cancelled" }) };
+      return { done: outcomePromise, cancel: () => end({ kind: "cancelled" }) };
     },
     stop: () => Promise.resolve(),
   };
@@ -166,9 +166,9 @@ it("interrupts a job that runs but is not stored as running yet", async () => {
   const runner: Runner = {
     run() {
       let end: (outcome: RunOutcome) => void = () => undefined;
-      const done = new Promise<RunOutcome>((resolve) => (end = resolve));
+      const outcomePromise = new Promise<RunOutcome>((resolve) => (end = resolve));
       isRunning = true;
-      return { done, cancel: () => end({ kind: "cancelled" }) };
+      return { done: outcomePromise, cancel: () => end({ kind: "cancelled" }) };
     },
     stop: () => Promise.resolve(),
   };

@@ -47,8 +47,8 @@ describe("job events", () => {
     const socket = await listen("?clientId=a");
     const id = await submit(client, canvas(0x10203, 64), { client_id: "a" });
     await socket.over(id);
-    const reported = types(socket, id).filter((type) => !type.startsWith("progress"));
-    expect(reported).toEqual([
+    const reportedTypes = types(socket, id).filter((type) => !type.startsWith("progress"));
+    expect(reportedTypes).toEqual([
       "execution_start",
       "execution_cached",
       "executing",
@@ -150,14 +150,14 @@ describe("job events", () => {
   });
 
   it("goes to the submitting client and id-less ones of the same user", async () => {
-    const [mine, others, all] = [await listen("?clientId=m"), await listen("?clientId=o"), await listen("")];
-    const stranger = await listen("", { "x-api-key": await createKey(dataDir, "eve") });
+    const [ownEvents, otherEvents, all] = [await listen("?clientId=m"), await listen("?clientId=o"), await listen("")];
+    const otherSocket = await listen("", { "x-api-key": await createKey(dataDir, "eve") });
     const id = await submit(client, canvas(31), { client_id: "m" });
-    for (const socket of [mine, all]) await socket.over(id);
+    for (const socket of [ownEvents, all]) await socket.over(id);
     const free = await submit(client, canvas(32));
-    for (const socket of [mine, others, all]) await socket.over(free);
-    expect(others.of(id)).toEqual([]);
-    expect(stranger.received.map(({ type }) => type)).toEqual(["status"]);
+    for (const socket of [ownEvents, otherEvents, all]) await socket.over(free);
+    expect(otherEvents.of(id)).toEqual([]);
+    expect(otherSocket.received.map(({ type }) => type)).toEqual(["status"]);
   });
 
   it("keeps how much is left true when what waits is cancelled", async () => {

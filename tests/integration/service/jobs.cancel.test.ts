@@ -79,8 +79,11 @@ describe("cancelling a running job", () => {
           status !== "pending" && (status !== "in_progress" || (progress !== undefined && record(progress).value === 1));
         await until("all nodes are done", async () => isLate(await detail(client, id)), { everyMs: 0 });
       }
-      const [one, other] = await Promise.all([client.post(`/api/jobs/${id}/cancel`), client.post("/api/jobs/cancel", { job_ids: [id] })]);
-      const claims = [record(one.body).cancelled === true, JSON.stringify(other.body).includes(id)];
+      const [first, second] = await Promise.all([
+        client.post(`/api/jobs/${id}/cancel`),
+        client.post("/api/jobs/cancel", { job_ids: [id] }),
+      ]);
+      const claims = [record(first.body).cancelled === true, JSON.stringify(second.body).includes(id)];
       const job = await ended(client, id);
       // If the answer to a request was that it cancelled the job, that was true, and it was the only one.
       expect(claims.filter(Boolean)).toHaveLength(job.status === "cancelled" ? 1 : 0);

@@ -96,14 +96,14 @@ describe.each([0, 0.8])("a list with %d waiting jobs against a full scan", async
       ["cancelled", "failed"],
     ]) {
       const query: Query = { states, by: "execution_time", order };
-      const seen: string[] = [];
-      for (let more = true; more;) {
-        const json = record((await client.get(`${pathOf(query)}&limit=150&offset=${seen.length}`)).body);
+      const seenIds: string[] = [];
+      for (let hasMore = true; hasMore;) {
+        const json = record((await client.get(`${pathOf(query)}&limit=150&offset=${seenIds.length}`)).body);
         const jobs = list(json.jobs);
-        seen.push(...jobs.map((job) => string(job.id)));
-        more = jobs.length > 0 && record(json.pagination).has_more === true;
+        seenIds.push(...jobs.map((job) => string(job.id)));
+        hasMore = jobs.length > 0 && record(json.pagination).has_more === true;
       }
-      expect(seen).toEqual(expected(rows, query));
+      expect(seenIds).toEqual(expected(rows, query));
     }
   });
 
@@ -111,13 +111,13 @@ describe.each([0, 0.8])("a list with %d waiting jobs against a full scan", async
     const query = fc.record({ query: queries, limit: fc.integer({ min: 50, max: 900 }) });
     await fc.assert(
       fc.asyncProperty(query, async ({ query, limit }) => {
-        const seen: string[] = [];
-        for (let more = true; more;) {
-          const json = record((await client.get(`${pathOf(query)}&limit=${limit}&offset=${seen.length}`)).body);
-          seen.push(...list(json.jobs).map((job) => string(job.id)));
-          more = record(json.pagination).has_more === true;
+        const seenIds: string[] = [];
+        for (let hasMore = true; hasMore;) {
+          const json = record((await client.get(`${pathOf(query)}&limit=${limit}&offset=${seenIds.length}`)).body);
+          seenIds.push(...list(json.jobs).map((job) => string(job.id)));
+          hasMore = record(json.pagination).has_more === true;
         }
-        expect(seen).toEqual(expected(rows, query));
+        expect(seenIds).toEqual(expected(rows, query));
       }),
       { numRuns: 40, seed: 3 },
     );

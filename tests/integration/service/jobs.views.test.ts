@@ -197,8 +197,8 @@ describe("the views of a job", async () => {
         status: 400,
         body: { error: { type: "prompt_no_outputs", message: "Prompt has no outputs", details: "", extra_info: {} }, node_errors: {} },
       });
-    const some = await ended(client, await submit(client, prompt, { partial_execution_targets: ["2", "99"] }));
-    expect(Object.keys(record(some.outputs))).toEqual(["2"]);
+    const partialJob = await ended(client, await submit(client, prompt, { partial_execution_targets: ["2", "99"] }));
+    expect(Object.keys(record(partialJob.outputs))).toEqual(["2"]);
   });
 
   it("are open to a waitlisted user, who may submit nothing", async () => {

@@ -39,9 +39,9 @@ describe("a seed of twenty digits", async () => {
     expect(count(details.text, SEED)).toBe(4);
     const entry = await client.get(`/api/history_v2/${id}`);
     expect(count(entry.text, SEED)).toBe(4);
-    const listed = await client.get("/api/history_v2?max_items=10");
-    expect(listed.text).toContain(`"client":${SEED}`);
-    expect(listed.text).not.toContain("widgets_values");
+    const listResponse = await client.get("/api/history_v2?max_items=10");
+    expect(listResponse.text).toContain(`"client":${SEED}`);
+    expect(listResponse.text).not.toContain("widgets_values");
 
     const [asset] = list(record((await client.get(`/api/jobs/${id}/assets`)).body).assets);
     const bytes = await (await client.raw("GET", `/api/assets/${string(asset?.id)}/content`)).arrayBuffer();
@@ -112,8 +112,8 @@ describe("a seed of twenty digits", async () => {
       ["a.txt", SEED],
       ["b.txt", NEIGHBOUR],
     ] as const) {
-      const made = await client.upload(`content ${seed}`, name, { tags: '["seeds"]', user_metadata: `{"run":{"seeds":[1,${seed}]}}` });
-      expect(made.text).toContain(`{"run":{"seeds":[1,${seed}]}}`);
+      const response = await client.upload(`content ${seed}`, name, { tags: '["seeds"]', user_metadata: `{"run":{"seeds":[1,${seed}]}}` });
+      expect(response.text).toContain(`{"run":{"seeds":[1,${seed}]}}`);
     }
     for (const tags of ["", "&include_tags=seeds", "&name_contains=txt"]) {
       const filter = encodeURIComponent(`{"run":{"seeds":${SEED}}}`);
@@ -148,9 +148,9 @@ describe("the spelling of a number", () => {
     const bytes = await (await client.raw("GET", `/api/assets/${string(asset?.id)}/content`)).arrayBuffer();
     const texts = readPngText(Buffer.from(bytes));
     expect(texts).toEqual({ prompt: `{${canvas},${save}}`, workflow: `{${spelled}}`, size: "2.0" });
-    const made = await client.upload("some bytes", "a.txt", { user_metadata: `{${spelled}}` });
-    expect(made.text).toContain(`{${spelled}}`);
-    const edit = await client.call("PUT", `/api/assets/${string(record(made.body).id)}`, `{"user_metadata":{"a":7.0,${spelled}}}`, {
+    const created = await client.upload("some bytes", "a.txt", { user_metadata: `{${spelled}}` });
+    expect(created.text).toContain(`{${spelled}}`);
+    const edit = await client.call("PUT", `/api/assets/${string(record(created.body).id)}`, `{"user_metadata":{"a":7.0,${spelled}}}`, {
       "content-type": "application/json",
     });
     expect(edit.text).toContain(`{"a":7.0,${spelled}}`);
@@ -161,8 +161,8 @@ describe("the spelling of a number", () => {
     const required = { any: ["*", {}], other: ["*", {}], number: ["FLOAT", {}] };
     const any = { input: { required }, output: ["*"], output_name: ["*"], output_node: true };
     const server = await startRunnerServer({ objectInfo: { Any: any }, makes: () => ({ others: { text: ["x"] } }) });
-    const added = await bench.service.runners.add({ address: server.address, label: "GPU" });
-    expect(added.ok).toBe(true);
+    const outcome = await bench.service.runners.add({ address: server.address, label: "GPU" });
+    expect(outcome.ok).toBe(true);
     const { key } = await bench.service.keys.createKey("ada");
     const client = createClient((request) => bench.service.fetch(request), key);
     const first = `"3":{"class_type":"Any","inputs":{"any":{${spelled}},"other":{"__value__":[${SPELLINGS}]},"number":5}}`;

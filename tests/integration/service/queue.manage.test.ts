@@ -49,21 +49,21 @@ describe("the queue and the history", async () => {
     for (const [at, note] of notes.entries()) ids.push(await submit(client, canvas(13 + at), { extra_data: { note } }));
     for (const id of ids) await ended(client, id);
     const { history } = record((await client.get("/api/history_v2?max_items=4")).body);
-    const shown = list(history).map((entry) => [entry.prompt_id, record(entry.prompt).extra_data]);
+    const historyRows = list(history).map((entry) => [entry.prompt_id, record(entry.prompt).extra_data]);
     const accepted = notes.map((note) => (note.length > 1000 ? {} : { note }));
-    expect(shown.reverse()).toEqual(ids.map((id, at) => [id, accepted[at]]));
+    expect(historyRows.reverse()).toEqual(ids.map((id, at) => [id, accepted[at]]));
     const older = record((await client.get("/api/history?max_items=4&offset=-1")).body);
     const tuples = Object.entries(older).map(([id, entry]) => ({ id, tuple: record(entry).prompt }));
     expect(tuples).toEqual(ids.map((id, at) => ({ id, tuple: [expect.any(Number), id, canvas(13 + at), { note: notes[at] }, ["2"]] })));
   });
 
   it("removes ended jobs from every list and leaves their assets and what still runs", async () => {
-    const done = await submit(client, canvas(12));
-    const file = string(record((await ended(client, done)).preview_output).filename);
+    const doneId = await submit(client, canvas(12));
+    const file = string(record((await ended(client, doneId)).preview_output).filename);
     const busy = await submit(client, waiting(1));
     await running(client, busy);
-    expect((await client.post("/api/history", { delete: [done, busy] })).body).toMatchObject({ code: "OK", message: expect.any(String) });
-    expect((await client.get(`/api/jobs/${done}`)).status).toBe(404);
+    expect((await client.post("/api/history", { delete: [doneId, busy] })).body).toMatchObject({ code: "OK", message: expect.any(String) });
+    expect((await client.get(`/api/jobs/${doneId}`)).status).toBe(404);
     expect((await client.get(`/api/view?filename=${file}`)).status).toBe(200);
     expect((await detail(client, busy)).status).toBe("in_progress");
     await client.post("/api/history", { clear: true });
@@ -112,17 +112,17 @@ function steppingClock(): () => number {
 const JOBS = 3000;
 
 describe("clearing a long history", () => {
-  let place: ServicePlace;
+  let storeHome: ServicePlace;
   let database: Database;
-  const open = async () => (database = await place.open());
+  const open = async () => (database = await storeHome.open());
   const ended = () => countJobs(database, 1, terminalStates);
   const rows = () => database.rows(query.selectFrom("jobs").selectAll().orderBy("seq"));
   const isMarked = async () =>
     (await database.row(query.selectFrom("users").select("id").where("history_cleared_until", "is not", null))) !== undefined;
 
   beforeEach(async () => {
-    place = await makeServicePlace();
-    await place.seed("ada", JOBS);
+    storeHome = await makeServicePlace();
+    await storeHome.seed("ada", JOBS);
     await open();
   });
   afterEach(() => database.close());
@@ -154,10 +154,10 @@ describe("clearing a long history", () => {
 
   it("removes every ended job, and keeps those that wait or run", async () => {
     const before = await ended();
-    const others = (await rows()).filter((job) => !isTerminal(job.state)).length;
+    const activeCount = (await rows()).filter((job) => !isTerminal(job.state)).length;
     expect(await clearHistory(database, 1, Date.now())).toBe(before);
     await finishClears(database, () => true);
-    expect([await ended(), (await rows()).length, await isMarked()]).toEqual([0, others, false]);
+    expect([await ended(), (await rows()).length, await isMarked()]).toEqual([0, activeCount, false]);
   });
 
   it("resumes at the next start and keeps jobs ended since", async () => {

@@ -60,14 +60,14 @@ it("delivers a refusal to a client that is still sending", async () => {
     agent: false,
     headers: { connection: "close", "content-type": "text/plain" },
   });
-  const answered = new Promise<IncomingMessage>((resolve) => upload.once("response", resolve)).then(async (response) => [
+  const pendingStatus = new Promise<IncomingMessage>((resolve) => upload.once("response", resolve)).then(async (response) => [
     response.statusCode,
     (await response.toArray()).join(""),
   ]);
-  const sent = once(upload, "close");
+  const uploadClosed = once(upload, "close");
   upload.end(Buffer.alloc(30_000_000));
   // An error on either side rejects.
-  expect((await Promise.all([answered, sent]))[0]).toEqual([401, expect.stringContaining("UNAUTHORIZED")]);
+  expect((await Promise.all([pendingStatus, uploadClosed]))[0]).toEqual([401, expect.stringContaining("UNAUTHORIZED")]);
 });
 
 describe("the host of a request", () => {
@@ -246,17 +246,17 @@ describe("a refusal names what is wrong", async () => {
     const length = { "content-length": "7", "content-type": "application/json" };
     const unknown = await bench.anonymous().call("POST", "/api/prompt", '{"a":1}', length);
     expect([unknown.status, unknown.headers.get("connection")]).toEqual([401, "close"]);
-    const read = await client.call("POST", "/api/prompt", '{"a":1}', length);
-    expect([read.status, read.headers.get("connection")]).toEqual([400, null]);
+    const response = await client.call("POST", "/api/prompt", '{"a":1}', length);
+    expect([response.status, response.headers.get("connection")]).toEqual([400, null]);
   });
 
   it("answers 404, never 403, for another user's job in every view", async () => {
     const id = await submit(client, canvas());
-    const other = bench.client("eve");
+    const otherClient = bench.client("eve");
     for (const path of [`/api/jobs/${id}`, `/api/job/${id}/status`, `/api/jobs/${id}/assets`, `/api/history_v2/${id}`]) {
-      expect(await other.get(path)).toMatchObject({ status: 404, body: { code: "NOT_FOUND" } });
+      expect(await otherClient.get(path)).toMatchObject({ status: 404, body: { code: "NOT_FOUND" } });
     }
-    expect(await other.post(`/api/jobs/${id}/cancel`)).toMatchObject({ status: 404 });
-    expect((await other.get("/api/jobs/not-a-uuid")).status).toBe(404);
+    expect(await otherClient.post(`/api/jobs/${id}/cancel`)).toMatchObject({ status: 404 });
+    expect((await otherClient.get("/api/jobs/not-a-uuid")).status).toBe(404);
   });
 });

@@ -185,8 +185,8 @@ describe("thumbnails drawn by ffmpeg", async () => {
       expect((await colour(bytes))[0]).toBeGreaterThan(240);
       expect(answers[at]?.headers.get("cache-control")).toContain("immutable");
     }
-    const [call, ...more] = await ffmpeg.calls();
-    expect(more).toEqual([]);
+    const [call, ...otherCalls] = await ffmpeg.calls();
+    expect(otherCalls).toEqual([]);
     const hash = string(film.asset_hash).slice(7);
     const path = join(bench.folder, "blobs", "blake3-v1", hash.slice(0, 2), hash.slice(2));
     expect(call).toContain(`-protocol_whitelist file -f mov -t 10 -i file:${path} `);
@@ -212,10 +212,10 @@ describe("thumbnails drawn by ffmpeg", async () => {
     const bench = await startService({ ffmpeg: ffmpeg.path });
     const client = bench.client();
     const film = await add(client, mp4, "film.mp4");
-    const answer = thumbnail(client, film, 64);
+    const pendingThumbnail = thumbnail(client, film, 64);
     const pid = await until("ffmpeg runs", async () => Number(await readFile(join(folder, "pid"), "utf8").catch(() => "0")) || false);
     await bench.dispose();
-    expect((await answer).status).toBe(200);
+    expect((await pendingThumbnail).status).toBe(200);
     expect(() => process.kill(pid, 0)).toThrow("ESRCH");
   });
 });

@@ -18,8 +18,8 @@ let count = 0;
 /** A different content each time. */
 const fresh = () => `content ${(count += 1)}`;
 const field = (name: string, value: string) => `--b\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`;
-const file = (disposition: string, content = fresh(), more = "") =>
-  `--b\r\nContent-Disposition: form-data; ${disposition}\r\n${more}\r\n${content}\r\n`;
+const file = (disposition: string, content = fresh(), extra = "") =>
+  `--b\r\nContent-Disposition: form-data; ${disposition}\r\n${extra}\r\n${content}\r\n`;
 const plain = (content?: string) => file(`name="file"; filename="a.txt"`, content);
 
 async function send(body: string | Buffer, { type = "multipart/form-data; boundary=b", isChunked = false } = {}) {
@@ -76,8 +76,8 @@ describe("the parts of a form", () => {
 
   it("contain one file: the first of its name", async () => {
     const content = fresh();
-    const others = `${file(`name="file"; filename="second.txt"`)}${file(`name="preview"; filename="third.txt"`)}`;
-    const response = await send(`${file(`name="thumb"; filename="zeroth.txt"`)}${plain(content)}${others}--b--\r\n`);
+    const otherParts = `${file(`name="file"; filename="second.txt"`)}${file(`name="preview"; filename="third.txt"`)}`;
+    const response = await send(`${file(`name="thumb"; filename="zeroth.txt"`)}${plain(content)}${otherParts}--b--\r\n`);
     expect(response).toMatchObject({ status: 201, body: { name: "a.txt", size: content.length } });
   });
 

@@ -23,8 +23,8 @@ describe("user data files", async () => {
       { path: "a.json" },
       { path: "deep/b.json" },
     ]);
-    const read = await client.get("/api/userdata/workflows%2Fa.json");
-    expect([read.text, read.headers.get("content-type")]).toEqual(['{"a":1}', "application/octet-stream"]);
+    const response = await client.get("/api/userdata/workflows%2Fa.json");
+    expect([response.text, response.headers.get("content-type")]).toEqual(['{"a":1}', "application/octet-stream"]);
     expect(await client.call("POST", "/api/userdata/workflows%2Fa.json/move/workflows%2Fc.json")).toMatchObject({
       status: 200,
       body: "workflows/c.json",
@@ -46,8 +46,8 @@ describe("user data files", async () => {
       "second",
       "other",
     ]);
-    const moved = await client.call("POST", "/api/userdata/other.txt/move/keep.txt?full_info=true");
-    expect(moved).toMatchObject({ status: 200, body: { path: "keep.txt", size: 5, modified: expect.stringMatching(/Z$/) } });
+    const moveResponse = await client.call("POST", "/api/userdata/other.txt/move/keep.txt?full_info=true");
+    expect(moveResponse).toMatchObject({ status: 200, body: { path: "keep.txt", size: 5, modified: expect.stringMatching(/Z$/) } });
     expect([(await client.get("/api/userdata/keep.txt")).text, (await client.get("/api/userdata/other.txt")).status]).toEqual([
       "other",
       404,

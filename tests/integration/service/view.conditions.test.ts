@@ -44,8 +44,8 @@ describe("stored bytes over HTTP", async () => {
     const partOf = async (condition: string) => (await client.get(path, { range: "bytes=0-0", "if-range": condition })).status;
     expect(await partOf(etag)).toBe(206);
     expect(await partOf(modified)).toBe(206);
-    for (const other of ['"other"', `W/${etag}`, "Thu, 01 Jan 1970 00:00:00 GMT", "nonsense"])
-      expect([other, await partOf(other)]).toEqual([other, 200]);
+    for (const condition of ['"other"', `W/${etag}`, "Thu, 01 Jan 1970 00:00:00 GMT", "nonsense"])
+      expect([condition, await partOf(condition)]).toEqual([condition, 200]);
   });
 
   it.each([
@@ -164,8 +164,8 @@ describe("stored bytes over HTTP", async () => {
   it("serves files under their own name in any script", async () => {
     const asset = record((await client.upload("named", "n.txt", { name: 'Grüße "an" 東京/it\'s (1).txt' })).body);
     const path = `/api/assets/${string(asset.id)}/content`;
-    const named = (await client.get(`${path}?disposition=attachment`)).headers.get("content-disposition");
-    expect(named).toBe(
+    const dispositionHeader = (await client.get(`${path}?disposition=attachment`)).headers.get("content-disposition");
+    expect(dispositionHeader).toBe(
       "attachment; filename=\"Gr__e _an_ ___it's (1).txt\"; filename*=UTF-8''Gr%C3%BC%C3%9Fe%20%22an%22%20%E6%9D%B1%E4%BA%AC_it%27s%20%281%29.txt",
     );
     expect((await client.get(path)).headers.get("content-disposition")).toMatch(/^inline;/);

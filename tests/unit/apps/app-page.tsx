@@ -74,28 +74,29 @@ type Page = {
   arePresetsAway: boolean;
 };
 
-function begun(): Page {
+function newPage(): Page {
   return { shown: app(), sent: [], runs: [], answers: [], pictures: [], gone: [], arePresetsAway: false };
 }
 
 /** The state of the stand-in, and the requests it got. `answers` replace its own answers, one after the other. */
-export const page: Page = begun();
+export const page: Page = newPage();
 
 beforeEach(() => {
-  Object.assign(page, begun());
+  Object.assign(page, newPage());
   vi.stubGlobal("matchMedia", () => ({ matches: true, addEventListener: () => undefined, removeEventListener: () => undefined }));
   vi.stubGlobal("fetch", async (address: string, { method = "GET", headers, body }: RequestInit = {}) => {
     const { pathname: path, searchParams } = new URL(address, "http://localhost");
-    const answer = (status: number, value: unknown) => new Response(writeExactJson(value), { status });
+    const jsonResponse = (status: number, value: unknown) => new Response(writeExactJson(value), { status });
     if (method === "HEAD") return new Response(null, { status: page.gone.includes(searchParams.get("name") ?? "") ? 404 : 200 });
     if (method === "GET") {
-      if (path === "/api/apps/app-1/pictures") return answer(200, { pictures: page.pictures });
-      if (path === "/api/apps/app-1") return answer(200, { app: page.shown });
-      const read = page.runs.find(({ id }) => path === `/api/apps/app-1/runs/${id}`);
-      if (read) return answer(200, { run: read });
-      if (path === "/api/apps/app-1/runs") return answer(200, { runs: page.runs });
-      if (page.arePresetsAway) return answer(503, { code: "SERVICE_UNAVAILABLE", message: "The console's database does not answer." });
-      return answer(200, {
+      if (path === "/api/apps/app-1/pictures") return jsonResponse(200, { pictures: page.pictures });
+      if (path === "/api/apps/app-1") return jsonResponse(200, { app: page.shown });
+      const run = page.runs.find(({ id }) => path === `/api/apps/app-1/runs/${id}`);
+      if (run) return jsonResponse(200, { run });
+      if (path === "/api/apps/app-1/runs") return jsonResponse(200, { runs: page.runs });
+      if (page.arePresetsAway)
+        return jsonResponse(503, { code: "SERVICE_UNAVAILABLE", message: "The console's database does not answer." });
+      return jsonResponse(200, {
         presets: [{ id: "p1", name: "Foxes", inputs: { prompt: "two foxes", photo: "fox.png" }, isTeam: false, canChange: true }],
       });
     }
@@ -106,9 +107,9 @@ beforeEach(() => {
       body: parseExactJson(String(body), { means: undefined }),
     });
     const next = page.answers.shift();
-    if (next) return answer(next.status, next.body);
+    if (next) return jsonResponse(next.status, next.body);
     page.runs = [run(`run-${page.sent.length}`, {}), ...page.runs];
-    return answer(202, { run: page.runs[0] });
+    return jsonResponse(202, { run: page.runs[0] });
   });
 });
 afterEach(() => {
@@ -120,12 +121,12 @@ afterEach(() => {
 type Who = { role: Role; canChange?: boolean };
 
 /** Rendered as by Next: `answered` holds the app's first answer. */
-export const appPage = (who: Who, answered = Promise.resolve(ok({ value: page.shown, atMs: Date.now() }))) => (
+export const appPage = (who: Who, response = Promise.resolve(ok({ value: page.shown, atMs: Date.now() }))) => (
   <AtPage pathname="/apps/app-1">
     <SWRConfig value={{ provider: () => new Map() }}>
       <Suspense>
         <MemberProvider {...who}>
-          <AppScreen id="app-1" app={answered} />
+          <AppScreen id="app-1" app={response} />
         </MemberProvider>
       </Suspense>
     </SWRConfig>

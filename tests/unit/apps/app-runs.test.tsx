@@ -97,7 +97,7 @@ it("compares pictures and lists the inputs that differ", async () => {
   ]);
 });
 
-const place = (input: string) => ({ node: "1", input, label: input, isRequired: true });
+const inputOf = (input: string) => ({ node: "1", input, label: input, isRequired: true });
 const definition = appDefinitionSchema.parse({
   title: "Everything",
   graph: {
@@ -105,20 +105,20 @@ const definition = appDefinitionSchema.parse({
     "2": { class_type: "Other", inputs: { title: "", picture: "" } },
   },
   inputs: [
-    { ...place("Line"), name: "line", control: { kind: "text" }, also: [{ node: "2", input: "title" }] },
-    { ...place("Text"), name: "text", control: { kind: "text", isLong: true } },
-    { ...place("Count"), name: "count", control: { kind: "number", isWhole: true, min: 1, max: 20, step: 4 } },
-    { ...place("Share"), name: "share", control: { kind: "number", isSlider: true, min: 0, max: 2, step: 0.25 } },
-    { ...place("Glow"), name: "glow", control: { kind: "switch" } },
-    { ...place("Mode"), name: "mode", control: { kind: "choice", choices: [{ value: "a" }, { value: "b", label: "The second" }] } },
-    { ...place("Photo"), name: "photo", control: { kind: "picture", hasMask: true }, also: [{ node: "2", input: "picture" }] },
+    { ...inputOf("Line"), name: "line", control: { kind: "text" }, also: [{ node: "2", input: "title" }] },
+    { ...inputOf("Text"), name: "text", control: { kind: "text", isLong: true } },
+    { ...inputOf("Count"), name: "count", control: { kind: "number", isWhole: true, min: 1, max: 20, step: 4 } },
+    { ...inputOf("Share"), name: "share", control: { kind: "number", isSlider: true, min: 0, max: 2, step: 0.25 } },
+    { ...inputOf("Glow"), name: "glow", control: { kind: "switch" } },
+    { ...inputOf("Mode"), name: "mode", control: { kind: "choice", choices: [{ value: "a" }, { value: "b", label: "The second" }] } },
+    { ...inputOf("Photo"), name: "photo", control: { kind: "picture", hasMask: true }, also: [{ node: "2", input: "picture" }] },
   ],
 });
 
 const field = (name: string) => screen.getByRole<HTMLInputElement>("textbox", { name });
 const pressKey = (on: HTMLElement, key: string) => act(async () => void fireEvent.keyDown(on, { key }));
 
-function seen() {
+function readForm() {
   const mode = screen.getByRole<HTMLSelectElement>("combobox", { name: "Mode" });
   const photo = within(screen.getByRole("group", { name: "Photo" })).getByRole<HTMLImageElement>("img");
   return {
@@ -147,7 +147,7 @@ it("sends of every control what it shows, into every place of its input and no o
   await press("From your pictures");
   await act(async () => void fireEvent.click(await screen.findByTitle("my photo.png")));
   expect(screen.getByRole<HTMLInputElement>("slider", { name: "Share" })).toMatchObject({ min: "0", max: "2", step: "0.25" });
-  expect(seen()).toEqual({
+  expect(readForm()).toEqual({
     line: "A title",
     text: "Two\nlines",
     count: "11",

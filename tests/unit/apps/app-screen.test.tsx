@@ -185,19 +185,19 @@ it("reports a missing preset picture until another is chosen", async () => {
 });
 
 it("restores typed values after a reload and hydrates cleanly", async () => {
-  const answered = Promise.resolve(ok({ value: page.shown, atMs: Date.now() }));
-  const shown = () => inApp(appPage({ role: "operator" }, answered));
+  const pendingResponse = Promise.resolve(ok({ value: page.shown, atMs: Date.now() }));
+  const appElement = () => inApp(appPage({ role: "operator" }, pendingResponse));
   // Render once so that React has read the promise; a later render then has the answer at once.
-  await act(async () => void render(shown()));
+  await act(async () => void render(appElement()));
   cleanup();
   const body = document.body.appendChild(document.createElement("div"));
-  body.innerHTML = renderToString(shown());
+  body.innerHTML = renderToString(appElement());
   expect(within(body).getByRole<HTMLTextAreaElement>("textbox", { name: "Prompt" }).value).toBe("");
   sessionStorage.setItem("lightdesk.app.app-1", JSON.stringify({ prompt: "a heron", photo: "aa.png" }));
   const differences: unknown[] = [];
   let root: Root | undefined;
   await act(async () => {
-    root = hydrateRoot(body, shown(), { onRecoverableError: (error) => differences.push(error) });
+    root = hydrateRoot(body, appElement(), { onRecoverableError: (error) => differences.push(error) });
   });
   expect((await screen.findByRole<HTMLTextAreaElement>("textbox", { name: "Prompt" })).value).toBe("a heron");
   expect(within(screen.getByRole("group", { name: "Picture" })).getByText("aa.png")).toBeDefined();

@@ -31,7 +31,7 @@ const show = (part: ReactNode) =>
     </NextIntlClientProvider>,
   );
 
-const asset = (id: string, more: Partial<AssetDetail> = {}): AssetDetail => ({
+const asset = (id: string, overrides: Partial<AssetDetail> = {}): AssetDetail => ({
   id,
   name: `${id}.png`,
   kind: "image",
@@ -39,12 +39,12 @@ const asset = (id: string, more: Partial<AssetDetail> = {}): AssetDetail => ({
   immutable: false,
   metadata: {},
   others: {},
-  ...more,
+  ...overrides,
 });
 
 describe("the picture of an asset", () => {
-  const picture = (more: Partial<AssetDetail>) => {
-    show(<AssetPicture asset={asset("a", more)} connection="c" edge={256} alt="it" />);
+  const picture = (overrides: Partial<AssetDetail>) => {
+    show(<AssetPicture asset={asset("a", overrides)} connection="c" edge={256} alt="it" />);
     return screen.getByRole("img");
   };
   it("is addressed by content and preview in both densities", () => {
@@ -82,21 +82,30 @@ describe("the picture of an asset", () => {
 });
 
 describe("outputs with equal names", () => {
-  const acts = { toggle: vi.fn(), extend: vi.fn(), band: vi.fn(), settle: vi.fn(), all: vi.fn() };
-  const picking = { ...acts, store: createSelection(), chosen: () => [], isReading: false };
-  const tileOf = (assetDetail: AssetDetail, others: AssetDetail[]) => {
-    const place = { index: 0, count: 2, locale: "en", edge: 256, fit: "cover", isOpen: false, isEarly: false, isCurrent: true } as const;
-    const isNamesake = sharedNames([assetDetail, ...others]).has(assetDetail.name);
-    show(<AssetTile {...place} asset={assetDetail} isNamesake={isNamesake} motion={createMotion()} picking={picking} />);
+  const handlers = { toggle: vi.fn(), extend: vi.fn(), band: vi.fn(), settle: vi.fn(), all: vi.fn() };
+  const picking = { ...handlers, store: createSelection(), chosen: () => [], isReading: false };
+  const tileOf = (assetDetail: AssetDetail, otherAssets: AssetDetail[]) => {
+    const tileProps = {
+      index: 0,
+      count: 2,
+      locale: "en",
+      edge: 256,
+      fit: "cover",
+      isOpen: false,
+      isEarly: false,
+      isCurrent: true,
+    } as const;
+    const isNamesake = sharedNames([assetDetail, ...otherAssets]).has(assetDetail.name);
+    show(<AssetTile {...tileProps} asset={assetDetail} isNamesake={isNamesake} motion={createMotion()} picking={picking} />);
     return screen.getByRole("link");
   };
-  const output = (id: string, more: Partial<AssetDetail> = {}) => asset(id, { name: "x_00001_.png", sizeBytes: 5600, ...more });
+  const output = (id: string, overrides: Partial<AssetDetail> = {}) => asset(id, { name: "x_00001_.png", sizeBytes: 5600, ...overrides });
 
   it("show their job beside the name, or their size if single", () => {
-    const [one, other] = [output("a", { jobId: "9f2c41ab-77" }), output("b", { jobId: "71cc0a10-02" })];
-    expect(tileOf(one, [other]).textContent).toBe("x_00001_.png9f2c41ab");
+    const [first, second] = [output("a", { jobId: "9f2c41ab-77" }), output("b", { jobId: "71cc0a10-02" })];
+    expect(tileOf(first, [second]).textContent).toBe("x_00001_.png9f2c41ab");
     cleanup();
-    expect(tileOf(one, [asset("c")]).textContent).toBe("x_00001_.png5.6 kB");
+    expect(tileOf(first, [asset("c")]).textContent).toBe("x_00001_.png5.6 kB");
   });
 
   it.each(["../a", "a/b", "a%2Fb", "", "\ud800"])("have no link and give the reason when the id %j can't be opened", (id) => {
@@ -196,8 +205,8 @@ describe("an empty view", () => {
 
 function Filters({ excluded }: { excluded: string }) {
   const address: ListAddress<AssetsQuery> = { keyOf: JSON.stringify, hrefOf: () => "/assets", push: () => undefined };
-  const [place] = useState(() => createListState(assetsQuerySchema.parse({ exclude_tags: excluded }), address));
-  return <AssetsFilters place={place} connectionId="a" seenTags={() => []} />;
+  const [listState] = useState(() => createListState(assetsQuerySchema.parse({ exclude_tags: excluded }), address));
+  return <AssetsFilters place={listState} connectionId="a" seenTags={() => []} />;
 }
 
 /** Presses the tag as a key does, so the focus stays on it. */
@@ -247,8 +256,8 @@ describe("assets viewer", () => {
       ...{ count: rows.length, at: (index) => rows[index], rows: () => [...rows], range: async () => [] },
       ...{ indexOf: (value) => rows.findIndex((row) => row.id === value), want, refresh: nothing, patch: nothing },
     };
-    const match = source.indexOf(id);
-    const viewing = { isOpen: true, id, at: match < 0 ? undefined : match, open: nothing, move: nothing, close: vi.fn() };
+    const foundIndex = source.indexOf(id);
+    const viewing = { isOpen: true, id, at: foundIndex < 0 ? undefined : foundIndex, open: nothing, move: nothing, close: vi.fn() };
     const part = <AssetsViewer source={source} viewing={viewing} onCompare={nothing} isCovered={false} connectionId="c" />;
     return { part, viewing };
   }

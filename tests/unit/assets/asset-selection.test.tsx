@@ -20,7 +20,7 @@ type Outside = { open: (() => void)[]; signals: AbortSignal[]; isSlow: boolean }
 /** A list of which only a part is loaded; `range` reads the rest, as far as the service answers. */
 function listOf(count: number, loaded: Loaded, readable = count): AssetsSource & Outside {
   const isLoaded = (index: number) => index >= loaded.from && index < loaded.to;
-  const made = {
+  const controlledSource = {
     open: [] as (() => void)[],
     signals: [] as AbortSignal[],
     isSlow: false,
@@ -29,24 +29,24 @@ function listOf(count: number, loaded: Loaded, readable = count): AssetsSource &
     indexOf: (id: string) => Number(id.slice(1)),
     rows: () => Array.from({ length: loaded.to - loaded.from }, (_, at) => asset(loaded.from + at)),
     async range(from: number, to: number, signal: AbortSignal) {
-      made.signals.push(signal);
-      if (made.isSlow) await new Promise<void>((go) => made.open.push(go));
+      controlledSource.signals.push(signal);
+      if (controlledSource.isSlow) await new Promise<void>((go) => controlledSource.open.push(go));
       return Array.from({ length: Math.max(0, Math.min(to, readable) - from) }, (_, at) => asset(from + at));
     },
     want: () => undefined,
     refresh: () => undefined,
     patch: () => undefined,
   };
-  return made;
+  return controlledSource;
 }
 function pickingOf(source: AssetsSource): Picking {
-  const seen: Picking[] = [];
+  const states: Picking[] = [];
   function GalleryView() {
-    seen.push(usePicking(source, "all"));
+    states.push(usePicking(source, "all"));
     return null;
   }
   render(inApp(<GalleryView />));
-  const [first] = seen;
+  const [first] = states;
   if (!first) throw new Error("nothing was drawn");
   return first;
 }
@@ -84,11 +84,11 @@ describe("a range", () => {
     });
     expect(ids(picking)).toEqual([0, 1, 2, 3]);
     list.open = [];
-    const late = picking.extend(800);
+    const lateExtend = picking.extend(800);
     act(() => picking.store.clear());
     await act(async () => {
       list.open.forEach((go) => go());
-      await late;
+      await lateExtend;
     });
     expect(ids(picking)).toEqual([]);
     // Nothing is selected any more, so the next one starts a new selection.
@@ -102,10 +102,10 @@ describe("a range", () => {
     const picking = pickingOf(list);
     act(() => picking.toggle(0));
     list.isSlow = true;
-    const late = picking.extend(900);
+    const lateExtend = picking.extend(900);
     act(() => picking.store.clear());
     act(() => picking.toggle(7));
-    await arrive(list, late);
+    await arrive(list, lateExtend);
     expect(ids(picking)).toEqual([7]);
   });
 

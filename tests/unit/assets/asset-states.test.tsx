@@ -16,12 +16,12 @@ import { type AssetView } from "@/lib/contract/views/asset-view";
 import { standInForSizes } from "@/tests/support/jsdom-parts";
 import { inApp, renderInApp } from "../components/render";
 
-const listed: AssetView = { id: "a1", name: "hero.png", kind: "image", tags: [], immutable: false, metadata: {} };
+const listedAsset: AssetView = { id: "a1", name: "hero.png", kind: "image", tags: [], immutable: false, metadata: {} };
 
-function showPanel(id: string, answer: () => Response, canChange = false) {
-  vi.stubGlobal("fetch", async () => answer());
-  const acts = { onClose: vi.fn(), onPatch: vi.fn(), onDeleted: vi.fn() };
-  renderInApp(<AssetPanel id={id} listed={{ ...listed, id }} connectionId={`of-${id}`} canChange={canChange} {...acts} />);
+function showPanel(id: string, respond: () => Response, canChange = false) {
+  vi.stubGlobal("fetch", async () => respond());
+  const handlers = { onClose: vi.fn(), onPatch: vi.fn(), onDeleted: vi.fn() };
+  renderInApp(<AssetPanel id={id} listed={{ ...listedAsset, id }} connectionId={`of-${id}`} canChange={canChange} {...handlers} />);
 }
 
 it("reports a failed asset above what the list has", async () => {
@@ -86,15 +86,15 @@ describe("assets compare", () => {
   beforeEach(standInForSizes);
 
   const read = (id: string) => Response.json({ id, name: `${id}.png`, tags: [], mime_type: "image/png" });
-  const lost = () => Response.json({ code: "UPSTREAM_ERROR", message: "down" }, { status: 502 });
-  function show(named: string) {
+  const respondDown = () => Response.json({ code: "UPSTREAM_ERROR", message: "down" }, { status: 502 });
+  function show(name: string) {
     const onClose = vi.fn();
-    renderInApp(<AssetsCompare named={named} find={() => undefined} connectionId="c" onClose={onClose} />);
+    renderInApp(<AssetsCompare named={name} find={() => undefined} connectionId="c" onClose={onClose} />);
     return onClose;
   }
 
   it("retries an unreadable asset when compared again", async () => {
-    vi.stubGlobal("fetch", async () => lost());
+    vi.stubGlobal("fetch", async () => respondDown());
     const onClose = show("one,two");
     await waitFor(() => expect(onClose).toHaveBeenCalled(), { timeout: 10_000 });
     cleanup();
@@ -105,7 +105,9 @@ describe("assets compare", () => {
   });
 
   it("keeps loaded assets when one is lost", async () => {
-    vi.stubGlobal("fetch", async (address: string) => (address.includes("gone") ? lost() : read(address.includes("one") ? "one" : "two")));
+    vi.stubGlobal("fetch", async (address: string) =>
+      address.includes("gone") ? respondDown() : read(address.includes("one") ? "one" : "two"),
+    );
     const onClose = show("one,gone,two");
     expect(await screen.findByRole("dialog", { name: "Comparing 2 pictures" }, { timeout: 10_000 })).toBeDefined();
     expect(onClose).not.toHaveBeenCalled();
@@ -174,14 +176,14 @@ describe("gallery", () => {
   }
 
   function galleryOf() {
-    const acts = { toggle: vi.fn(), extend: vi.fn(), band: vi.fn(), settle: vi.fn(), all: vi.fn() };
-    const picking: Picking = { ...acts, store: createSelection(), chosen: () => [], isReading: false };
-    const other = { onOpen: () => false, onPage: vi.fn(), onView: vi.fn(), onRest: vi.fn(), onReady: vi.fn() };
+    const handlers = { toggle: vi.fn(), extend: vi.fn(), band: vi.fn(), settle: vi.fn(), all: vi.fn() };
+    const picking: Picking = { ...handlers, store: createSelection(), chosen: () => [], isReading: false };
+    const otherHandlers = { onOpen: () => false, onPage: vi.fn(), onView: vi.fn(), onRest: vi.fn(), onReady: vi.fn() };
     const look = { size: "medium", fit: "cover", startIndex: 0 } as const;
     const part = (loaded: readonly AssetView[]) => (
-      <Gallery {...look} {...other} picking={picking} source={listOf(loaded, loaded.length)} />
+      <Gallery {...look} {...otherHandlers} picking={picking} source={listOf(loaded, loaded.length)} />
     );
-    return { part, ...acts, ...other };
+    return { part, ...handlers, ...otherHandlers };
   }
 
   it("keeps the focus on a tile while its asset loads", () => {

@@ -201,11 +201,11 @@ describe("find same content", () => {
 
   describe("other assets with the same content", () => {
     it("are found among a million by some twenty questions of one asset each", async () => {
-      const many = Array.from({ length: 100_000 }, (_, at) =>
+      const manyAssets = Array.from({ length: 100_000 }, (_, at) =>
         asset(`a${at}`, 1000 + Math.floor(at / 5), at % 5 < 2 ? `h${Math.floor(at / 5)}` : `x${at}`),
       );
-      const { read, countRequests } = list(many);
-      const sameContentResult = await findSameContent(many[50_000] ?? asset("", 0, ""), read);
+      const { read, countRequests } = list(manyAssets);
+      const sameContentResult = await findSameContent(manyAssets[50_000] ?? asset("", 0, ""), read);
       expect(sameContentResult).toMatchObject({ ok: true, value: { kind: "all", others: [{ id: "a50001" }] } });
       expect(countRequests()).toBeLessThan(25);
     });

@@ -80,9 +80,9 @@ describe("the rows of a long list", () => {
 
   it("are not requested again after a refusal with each step of a full view", async () => {
     const { read, offsets } = service(1_000);
-    const half: ReadPage = async (place, signal) => {
-      const page = await read(place, signal);
-      return place.offset === 120 ? failed({ status: 500, code: "X", message: "" }) : page;
+    const half: ReadPage = async (range, signal) => {
+      const page = await read(range, signal);
+      return range.offset === 120 ? failed({ status: 500, code: "X", message: "" }) : page;
     };
     const store = createChunkStore(half, { leads: true });
     store.want(70, 150);
@@ -137,8 +137,8 @@ describe("the rows of a long list", () => {
   it("are named when missing among others", async () => {
     const { read } = service(1_000);
     let isDown = true;
-    const half: ReadPage = async (place, signal) =>
-      isDown && place.offset === 120 ? failed({ status: 500, code: "X", message: "" }) : read(place, signal);
+    const half: ReadPage = async (range, signal) =>
+      isDown && range.offset === 120 ? failed({ status: 500, code: "X", message: "" }) : read(range, signal);
     const store = createChunkStore(half, { leads: true });
     store.want(70, 150);
     await rested(store, 70);

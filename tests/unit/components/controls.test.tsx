@@ -116,13 +116,13 @@ describe("search field", () => {
 });
 
 describe("tag fields", () => {
-  const listed = ["portrait", "landscape", "landmark", "seen"];
+  const tags = ["portrait", "landscape", "landmark", "seen"];
 
   beforeEach(() => {
     vi.stubGlobal("fetch", async (path: string) => {
       const url = new URL(path, "http://console");
       if (url.pathname !== "/api/console/optional/tags") return Response.json({});
-      const fits = listed.filter((tag) => tag.startsWith(url.searchParams.get("prefix") ?? ""));
+      const fits = tags.filter((tag) => tag.startsWith(url.searchParams.get("prefix") ?? ""));
       return Response.json({ tags: fits.map((name) => ({ name, count: 1 })) });
     });
     // jsdom does not implement modal dialogs.
@@ -203,14 +203,14 @@ test.each([
   ["en-GB", "Sun 22 Nov"],
   ["en-US", "Sun, Nov 22"],
   ["zh-CN", "Sun, Nov 22"],
-])("formats a day of the overview for its reader in %s", (language, written) => {
+])("formats a day of the overview for its reader in %s", (language, expected) => {
   vi.spyOn(navigator, "languages", "get").mockReturnValue([language]);
   render(
     <NextIntlClientProvider locale="en" messages={{}}>
       <Day />
     </NextIntlClientProvider>,
   );
-  expect(screen.getByText(written)).toBeDefined();
+  expect(screen.getByText(expected)).toBeDefined();
 });
 
 test("closes on a press outside but not after selecting text", () => {

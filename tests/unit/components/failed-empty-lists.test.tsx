@@ -85,8 +85,8 @@ it.each(lists)("of %s report a failure instead of being empty", async (_, nothin
 });
 
 it("of files count unreadable rows, also after the next answer", async () => {
-  const answer = () => Promise.resolve(new Response("[]", { headers: { "x-lightdesk-unreadable": "3" } }));
-  vi.stubGlobal("fetch", answer);
+  const respond = () => Promise.resolve(new Response("[]", { headers: { "x-lightdesk-unreadable": "3" } }));
+  vi.stubGlobal("fetch", respond);
   await show(<FilesScreen canChange query={filesQuery} files={read(toFilesView(noteSkipped([], 1), filesQuery))} />, "damaged");
   expect(screen.getByText("1 entry couldn't be read.")).toBeDefined();
   expect(screen.queryByText("No files yet")).toBeNull();

@@ -36,8 +36,8 @@ describe("a failure message", () => {
     expect(link.getAttribute("href")).toBe(details.download);
     expect(link.hasAttribute("download")).toBe(true);
     cleanup();
-    for (const other of [{ download: "https://elsewhere.test/" }, { download: 5 }, undefined]) {
-      renderInApp(<FailureMessage failure={{ code: "UPSTREAM_TOO_LARGE", message: "too large", details: other }} />);
+    for (const details of [{ download: "https://elsewhere.test/" }, { download: 5 }, undefined]) {
+      renderInApp(<FailureMessage failure={{ code: "UPSTREAM_TOO_LARGE", message: "too large", details }} />);
       expect(screen.queryByRole("link", { name: "Download response" })).toBeNull();
     }
   });

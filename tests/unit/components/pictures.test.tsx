@@ -25,7 +25,7 @@ describe("pictures", () => {
     });
   });
 
-  const render = (shown: ReactNode) => renderBare(shown, { wrapper: ({ children }) => inApp(children) });
+  const render = (element: ReactNode) => renderBare(element, { wrapper: ({ children }) => inApp(children) });
   const picture = (name: string) => <Picture key={name} src={`/${name}?connection=${name[0]}`} alt={name} width={10} height={10} eager />;
   const fetched = () => screen.getAllByRole("img").flatMap((image) => image.getAttribute("src") ?? []);
   const image = (name: string) => screen.getByRole("img", { name });
@@ -34,11 +34,11 @@ describe("pictures", () => {
   /** The event that a browser sends for an image. */
   const lose = (name: string) => fireEvent.error(image(name));
 
-  const named = (letter: string, count: number) => Array.from({ length: count }, (_, index) => `${letter}${index + 1}`);
+  const namedItems = (letter: string, count: number) => Array.from({ length: count }, (_, index) => `${letter}${index + 1}`);
   const of = (names: readonly string[]) => names.map((name) => `/${name}?connection=${name[0]}`);
 
   test("limits parallel pictures and starts the next after each end", () => {
-    const names = named("a", 27);
+    const names = namedItems("a", 27);
     const { rerender } = render(<>{names.map(picture)}</>);
     expect(fetched()).toEqual(of(names.slice(0, 24)));
     fireEvent.load(image("a1"));
@@ -186,8 +186,8 @@ describe("picture turns", () => {
 
   test("loads a new picture when it is near, in order of arrival", () => {
     const listeners: ((isNear: boolean) => void)[] = [];
-    const images = pictures(3, (_, tell) => {
-      listeners.push(tell);
+    const images = pictures(3, (_, notify) => {
+      listeners.push(notify);
       return () => undefined;
     });
     expect(loadingImages(images)).toEqual([]);

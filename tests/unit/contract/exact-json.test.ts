@@ -104,8 +104,8 @@ describe("JSON without loss", () => {
     fc.assert(
       fc.property(fc.jsonValue(), fc.constantFrom(0, 2), (value, indent) => {
         expect(writeExactJson(value, indent)).toBe(JSON.stringify(value, null, indent));
-        const beside = writeExactJson([value, 2n ** 64n], indent);
-        expect(beside.replace("18446744073709551616", "0")).toBe(JSON.stringify([value, 0], null, indent));
+        const expectedText = writeExactJson([value, 2n ** 64n], indent);
+        expect(expectedText.replace("18446744073709551616", "0")).toBe(JSON.stringify([value, 0], null, indent));
       }),
     );
   });

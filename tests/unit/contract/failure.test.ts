@@ -192,11 +192,11 @@ describe("Retry-After", () => {
 });
 
 describe("the three meanings of 429", () => {
-  const answer = (body: object) => parseFailure({ status: 429 }, JSON.stringify(body));
+  const failureFrom = (body: object) => parseFailure({ status: 429 }, JSON.stringify(body));
 
   it("is a plain rate limit only where nothing speaks of plan, payment or queue", () => {
-    expect(isPlainRateLimit(answer({ code: "RATE_LIMITED", message: "Rate limit exceeded. Please try again later." }))).toBe(true);
-    expect(isPlainRateLimit(answer({ error: { code: "rate_limited", message: "Slow down" } }))).toBe(true);
+    expect(isPlainRateLimit(failureFrom({ code: "RATE_LIMITED", message: "Rate limit exceeded. Please try again later." }))).toBe(true);
+    expect(isPlainRateLimit(failureFrom({ error: { code: "rate_limited", message: "Slow down" } }))).toBe(true);
     expect(isPlainRateLimit(parseFailure({ status: 429 }, ""))).toBe(true);
   });
 
@@ -211,7 +211,7 @@ describe("the three meanings of 429", () => {
     { message: "Subscription inactive" },
     { message: "Payment required" },
   ])("is a refusal that is not retried: %j", (body) => {
-    expect(isPlainRateLimit(answer(body))).toBe(false);
+    expect(isPlainRateLimit(failureFrom(body))).toBe(false);
   });
 
   it("is not what another status says", () => {

@@ -58,12 +58,12 @@ describe("the order in which nodes run", () => {
   it("always takes the first ready node", () => {
     fc.assert(
       fc.property(anyGraph, (graph) => {
-        const done = new Set<string>();
+        const visited = new Set<string>();
         const isReady = (id: string) =>
-          !done.has(id) && linksOf(graph[id] ?? none).every(({ source }) => done.has(source) || !Object.hasOwn(graph, source));
+          !visited.has(id) && linksOf(graph[id] ?? none).every(({ source }) => visited.has(source) || !Object.hasOwn(graph, source));
         for (const id of topologicalOrder(graph)) {
           expect(id).toBe(Object.keys(graph).find(isReady));
-          done.add(id);
+          visited.add(id);
         }
       }),
     );
@@ -81,10 +81,10 @@ describe("the order in which nodes run", () => {
     fc.assert(
       fc.property(anyGraph, (graph) => {
         const order = topologicalOrder(graph);
-        const place = new Map(order.map((id, index) => [id, index]));
-        expect(place.size).toBe(order.length);
-        const existingLinks = allLinks(graph).filter((link) => place.has(link.nodeId) && Object.hasOwn(graph, link.source));
-        expect(existingLinks.every((link) => (place.get(link.source) ?? Infinity) < (place.get(link.nodeId) ?? -1))).toBe(true);
+        const orderIndex = new Map(order.map((id, index) => [id, index]));
+        expect(orderIndex.size).toBe(order.length);
+        const existingLinks = allLinks(graph).filter((link) => orderIndex.has(link.nodeId) && Object.hasOwn(graph, link.source));
+        expect(existingLinks.every((link) => (orderIndex.get(link.source) ?? Infinity) < (orderIndex.get(link.nodeId) ?? -1))).toBe(true);
         expect(findCycle(graph) === undefined).toBe(order.length === Object.keys(graph).length);
       }),
     );

@@ -28,19 +28,19 @@ const detail = {
 };
 
 describe("a list of jobs", () => {
-  const answer = (job: object) =>
+  const parseJob = (job: object) =>
     jobsAnswerSchema.parse({ jobs: [job], pagination: { offset: 0, limit: 100, total: 1, has_more: false } }).jobs[0];
 
   it("reads creation in seconds and in milliseconds as the same moment", () => {
     const times = [1767225600, 1767225600000].map((time) =>
-      toMilliseconds(answer({ id: "a", status: "pending", create_time: time })?.create_time),
+      toMilliseconds(parseJob({ id: "a", status: "pending", create_time: time })?.create_time),
     );
     expect(times).toEqual([1767225600000, 1767225600000]);
   });
 
   it("keeps unknown fields and unknown status words as they are", () => {
     const job = { id: "a", status: "teleporting", create_time: 1, priority: 7, queue_reason: "capacity" };
-    expect(answer(job)).toEqual(job);
+    expect(parseJob(job)).toEqual(job);
   });
 
   it("reads null as absent in every optional field", () => {
@@ -54,7 +54,7 @@ describe("a list of jobs", () => {
       "execution_end_time",
       "progress",
     ];
-    const job = answer({ id: "a", status: "pending", ...Object.fromEntries(optional.map((name) => [name, null])) });
+    const job = parseJob({ id: "a", status: "pending", ...Object.fromEntries(optional.map((name) => [name, null])) });
     expect(JSON.parse(JSON.stringify(job))).toEqual({ id: "a", status: "pending" });
   });
 
@@ -77,7 +77,7 @@ describe("a list of jobs", () => {
   it("survives any free-form field of a job", () => {
     fc.assert(
       fc.property(fc.jsonValue(), fc.jsonValue(), fc.jsonValue(), (execution_error, preview_output, progress) => {
-        expect(answer({ id: "a", status: "failed", create_time: 1, execution_error, preview_output, progress })?.id).toBe("a");
+        expect(parseJob({ id: "a", status: "failed", create_time: 1, execution_error, preview_output, progress })?.id).toBe("a");
       }),
     );
   });

@@ -121,8 +121,8 @@ describe("why a job failed", () => {
       error: { type: "prompt_outputs_failed_validation", message: "bad" },
       node_errors: { "9": { errors: [{ type: "value_not_in_list" }] } },
     };
-    const late = { exception_type: "ValidationError", exception_message: `400: ${JSON.stringify(body)}` };
-    expect(failed({ execution_error: late })?.lateValidation?.nodeErrors?.["9"]?.errors[0]?.type).toBe("value_not_in_list");
+    const lateError = { exception_type: "ValidationError", exception_message: `400: ${JSON.stringify(body)}` };
+    expect(failed({ execution_error: lateError })?.lateValidation?.nodeErrors?.["9"]?.errors[0]?.type).toBe("value_not_in_list");
     expect(failed({}, { error_message: `400: ${JSON.stringify(body)}` })?.lateValidation?.code).toBe("prompt_outputs_failed_validation");
     expect(failed({}, { error_message: JSON.stringify(body) })?.lateValidation?.message).toBe("bad");
   });

@@ -12,8 +12,8 @@ const signature = (operation: { method: string; path: string }) => `${operation.
 
 describe("the table of operations", () => {
   it("uses each capability in an operation, except stop variants and websocket", () => {
-    const used = new Set<string | undefined>(allOperations.map((operation) => operation.capability));
-    expect(Object.keys(capabilities).filter((capability) => !used.has(capability))).toEqual(["jobs.stop", "events"]);
+    const usedIds = new Set<string | undefined>(allOperations.map((operation) => operation.capability));
+    expect(Object.keys(capabilities).filter((capability) => !usedIds.has(capability))).toEqual(["jobs.stop", "events"]);
   });
 
   it("says of every path with an item what its 404 may speak of", () => {
@@ -67,8 +67,8 @@ it("lists exactly the operations of the table in docs/interface.md", () => {
   const extensions = rowsOf("Extensions").flatMap(([names, capability]) => quoted(names).map((name) => [name, ...quoted(capability)]));
   const signature = ({ method, path }: Operation) => `${method} ${path}`;
   expect(core.sort()).toEqual(coreOperations.map(signature).sort());
-  const others = allOperations.filter(({ tier }) => tier === "extension");
-  expect(extensions.sort()).toEqual(others.map((operation) => [signature(operation), operation.capability]).sort());
+  const extensionOperations = allOperations.filter(({ tier }) => tier === "extension");
+  expect(extensions.sort()).toEqual(extensionOperations.map((operation) => [signature(operation), operation.capability]).sort());
 });
 
 it("docs/interface.md says of every status word what the program does with it", () => {

@@ -6,10 +6,10 @@ import { toAssetDetail, toAssetView } from "@/lib/contract/views/asset-view";
 import { listOutputs, toPreviewView } from "@/lib/contract/views/outputs-view";
 import { workflowName } from "@/lib/contract/workflow/workflow-name";
 
-const file = (filename: string, more: object = {}) => ({ filename, subfolder: "", type: "output", ...more });
+const file = (filename: string, overrides: object = {}) => ({ filename, subfolder: "", type: "output", ...overrides });
 /** As the console gets them: parsed from a job's details. */
-const listed = (outputs: unknown) => listOutputs(jobDetailSchema.parse({ id: "a", status: "completed", outputs }).outputs);
-const kinds = (outputs: unknown) => listed(outputs).map((output) => `${output.nodeId}/${output.key}/${output.index} ${output.kind}`);
+const listViews = (outputs: unknown) => listOutputs(jobDetailSchema.parse({ id: "a", status: "completed", outputs }).outputs);
+const kinds = (outputs: unknown) => listViews(outputs).map((output) => `${output.nodeId}/${output.key}/${output.index} ${output.kind}`);
 
 describe("the outputs of a job", () => {
   it("are listed flat, in node order, with the kind of each", () => {
@@ -41,7 +41,7 @@ describe("the outputs of a job", () => {
     const outputs = {
       "9": { images: [file("3ac9e1.webp", { display_name: "cat.webp", type: "temp", subfolder: "s", id: "asset" })], animated: [true] },
     };
-    expect(listed(outputs)).toEqual([
+    expect(listViews(outputs)).toEqual([
       {
         nodeId: "9",
         key: "images",
@@ -58,9 +58,9 @@ describe("the outputs of a job", () => {
 
   it("take one flag of animation for a whole list, or one for each", () => {
     const two = [file("a.webp"), file("b.webp")];
-    expect(listed({ "1": { images: two, animated: [true] } }).map((output) => output.animated)).toEqual([true, true]);
-    expect(listed({ "1": { images: two, animated: [false, true] } }).map((output) => output.animated)).toEqual([false, true]);
-    expect(listed({ "1": { animated: [true] } })).toEqual([]);
+    expect(listViews({ "1": { images: two, animated: [true] } }).map((output) => output.animated)).toEqual([true, true]);
+    expect(listViews({ "1": { images: two, animated: [false, true] } }).map((output) => output.animated)).toEqual([false, true]);
+    expect(listViews({ "1": { animated: [true] } })).toEqual([]);
   });
 
   it("take what an item says of itself before its key", () => {
@@ -81,7 +81,7 @@ describe("the outputs of a job", () => {
   });
 
   it("find the model among a 3d preview's mixed values", () => {
-    const [model, camera] = listed({ "1": { result: ["folder/m.glb", { position: [1, 2, 3] }, null] } });
+    const [model, camera] = listViews({ "1": { result: ["folder/m.glb", { position: [1, 2, 3] }, null] } });
     expect(model).toMatchObject({ kind: "3d", file: { filename: "folder/m.glb", subfolder: "", type: "output" } });
     expect(camera).toMatchObject({ kind: "json", json: { position: [1, 2, 3] } });
   });
@@ -91,7 +91,7 @@ describe("the outputs of a job", () => {
   });
 
   it("keep unknown outputs as JSON", () => {
-    expect(listed({ "1": { histogram: [1, 2, 3], stats: { mean: 4 } }, "2": [1] }).map((output) => output.json)).toEqual([
+    expect(listViews({ "1": { histogram: [1, 2, 3], stats: { mean: 4 } }, "2": [1] }).map((output) => output.json)).toEqual([
       [1, 2, 3],
       { mean: 4 },
       [1],
@@ -99,14 +99,14 @@ describe("the outputs of a job", () => {
   });
 
   it("are an empty list where there are none", () => {
-    expect([undefined, null, {}, [], "x", 7].flatMap(listed)).toEqual([]);
+    expect([undefined, null, {}, [], "x", 7].flatMap(listViews)).toEqual([]);
   });
 
   it("never throw, have a kind each and exactly one content", () => {
     const node = fc.dictionary(fc.constantFrom("images", "text", "3d", "gifs", "animated", "odd"), fc.jsonValue());
     fc.assert(
       fc.property(fc.oneof(fc.dictionary(fc.string(), node), fc.jsonValue()), (outputs) => {
-        for (const output of listed(outputs)) {
+        for (const output of listViews(outputs)) {
           expect([output.file, output.text, output.json].filter((content) => content !== undefined)).toHaveLength(1);
         }
       }),

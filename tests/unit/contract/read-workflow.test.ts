@@ -126,8 +126,8 @@ describe("an invalid file", () => {
 
   it("is too large in characters, nodes or depth", () => {
     expect(problem("x".repeat(workflowLimits.characters + 1))).toMatchObject({ code: "too_large", limit: "characters" });
-    const many = Object.fromEntries(Array.from({ length: 5001 }, (_, index) => [index, { class_type: "X" }]));
-    expect(problem(JSON.stringify(many))).toEqual({ code: "too_large", limit: "nodes", max: 5000, found: 5001 });
+    const manyNodes = Object.fromEntries(Array.from({ length: 5001 }, (_, index) => [index, { class_type: "X" }]));
+    expect(problem(JSON.stringify(manyNodes))).toEqual({ code: "too_large", limit: "nodes", max: 5000, found: 5001 });
     const deep = `{"1": {"class_type": "X", "inputs": {"a": ${"[".repeat(200)}${"]".repeat(200)}}}}`;
     expect(problem(deep)).toMatchObject({ code: "too_large", limit: "depth", max: 100 });
     const abyss = `{"1": ${"[".repeat(1_000_000)}${"]".repeat(1_000_000)}}`;
@@ -183,8 +183,8 @@ describe("the position of a JSON error", () => {
 
   it("is undefined exactly when the engine's parser accepts the text", () => {
     const broken = fc.tuple(fc.json(), fc.nat(), fc.string({ maxLength: 2 })).map(([text, at, insert]) => {
-      const place = at % (text.length + 1);
-      return text.slice(0, place) + insert + text.slice(place + 1);
+      const offset = at % (text.length + 1);
+      return text.slice(0, offset) + insert + text.slice(offset + 1);
     });
     fc.assert(
       fc.property(fc.oneof(fc.json(), broken, fc.string()), (text) => {

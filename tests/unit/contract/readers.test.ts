@@ -20,7 +20,7 @@ import { outputsByNode, readEnding, readOutputs } from "@/lib/service/runners/re
 import { hostileJson, prototypeMembers } from "@/tests/support/hostile-keys";
 import { flac, glb, plainText, png, webp } from "../carried/files";
 
-const read = object(
+const reader = object(
   { id: text, atMs: number, name: or(text, "unnamed") },
   {
     kind: oneOf(["a", "b"]),
@@ -46,12 +46,12 @@ describe("values stored in the browser", () => {
       rest: null,
       more: 1,
     };
-    expect(read(storedValue)).toEqual({ id: "1", atMs: 2, name: "unnamed", isDone: true, seen: ["a"], sizes: { w: 3 }, rest: null });
+    expect(reader(storedValue)).toEqual({ id: "1", atMs: 2, name: "unnamed", isDone: true, seen: ["a"], sizes: { w: 3 }, rest: null });
   });
 
   it("is nothing where a field is missing that it needs", () => {
     for (const storedValue of [undefined, null, [], "{}", { id: " ", atMs: 2 }, { id: "1" }, { id: "1", atMs: Infinity }])
-      expect(read(storedValue)).toBeUndefined();
+      expect(reader(storedValue)).toBeUndefined();
   });
 
   it("keeps lists in lists, and names that objects inherit", () => {
@@ -67,7 +67,7 @@ describe("values stored in the browser", () => {
     fc.assert(
       fc.property(
         fc.jsonValue(),
-        (storedValue) => void read({ id: "1", atMs: 2, seen: storedValue, sizes: storedValue, rest: storedValue }),
+        (storedValue) => void reader({ id: "1", atMs: 2, seen: storedValue, sizes: storedValue, rest: storedValue }),
       ),
     );
   });
@@ -178,8 +178,8 @@ describe("extreme times", () => {
   it("never throws and never answers anything but a date that JavaScript can hold", () => {
     fc.assert(
       fc.property(fc.anything(), (value) => {
-        const read = toMilliseconds(value);
-        expect(read === undefined || !Number.isNaN(new Date(read).getTime())).toBe(true);
+        const ms = toMilliseconds(value);
+        expect(ms === undefined || !Number.isNaN(new Date(ms).getTime())).toBe(true);
       }),
     );
   });

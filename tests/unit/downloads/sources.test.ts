@@ -46,8 +46,8 @@ describe("the policy of sources", () => {
       }
     };
     expect(refused(defaultDownloadHosts)).toBe("source_url: this service downloads only from huggingface.co, civitai.com.");
-    const many = Array.from({ length: 30 }, (_, at) => `host-${at}.example`);
-    expect(refused(many)).toMatch(/ host-9\.example and 20 more\.$/);
+    const manyHosts = Array.from({ length: 30 }, (_, at) => `host-${at}.example`);
+    expect(refused(manyHosts)).toMatch(/ host-9\.example and 20 more\.$/);
     expect(refused([])).toBe("source_url: this service downloads from nowhere.");
     // A client with a key does not need to learn the internal hosts.
     const inner = ["http://10.1.2.3:8080", "https://store.internal:8443"];
@@ -56,9 +56,9 @@ describe("the policy of sources", () => {
   });
 
   it("opens a storage only together with its source", () => {
-    const own = createSourcePolicy(["models.example"]);
-    expect(own.mayLeadTo(new URL("https://models.example/x"), new URL("https://cdn-lfs.hf.co/x"))).toBe(false);
-    expect(own.isPermitted(new URL("https://eu.models.example/x"))).toBe(true);
+    const ownPolicy = createSourcePolicy(["models.example"]);
+    expect(ownPolicy.mayLeadTo(new URL("https://models.example/x"), new URL("https://cdn-lfs.hf.co/x"))).toBe(false);
+    expect(ownPolicy.isPermitted(new URL("https://eu.models.example/x"))).toBe(true);
   });
 });
 
@@ -107,9 +107,9 @@ describe("names of sources", async () => {
   /** Each look-up gets the next answer. */
   function resolverOf(...answers: LookupAddress[][]): { resolve: Resolve; lookups: string[] } {
     const lookups: string[] = [];
-    const resolve: Resolve = (host, _options, done) => {
+    const resolve: Resolve = (host, _options, callback) => {
       lookups.push(host);
-      done(null, answers[Math.min(lookups.length, answers.length) - 1] ?? []);
+      callback(null, answers[Math.min(lookups.length, answers.length) - 1] ?? []);
     };
     return { resolve, lookups };
   }
@@ -156,7 +156,7 @@ describe("names of sources", async () => {
     expect(await agents.leadsInside(new URL("https://[::1]/x"))).toBe(true);
     expect(await agents.leadsInside(new URL("https://8.8.8.8/x"))).toBe(false);
     expect(lookups).toEqual(["source.example"]);
-    const failing = createSourceAgents((_host, _options, done) => done(new Error("no such name"), []));
+    const failing = createSourceAgents((_host, _options, callback) => callback(new Error("no such name"), []));
     expect(await failing.leadsInside(new URL("https://source.example/x"))).toBe(false);
   });
 

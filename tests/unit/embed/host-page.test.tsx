@@ -24,7 +24,7 @@ describe("host page", () => {
     Object.defineProperty(window, "parent", { value: window, configurable: true });
   });
 
-  function say(data: unknown, origin = HOST, source: unknown = around): void {
+  function dispatchMessage(data: unknown, origin = HOST, source: unknown = around): void {
     const event = new MessageEvent("message", { data, origin });
     Object.defineProperty(event, "source", { value: source });
     window.dispatchEvent(event);
@@ -34,7 +34,7 @@ describe("host page", () => {
     const seenJobs = (data: unknown, origin?: string, source?: unknown) => {
       const hostMessages: HostMessage[] = [];
       const stop = onHostMessage([HOST], (message) => hostMessages.push(message));
-      say(data, origin, source);
+      dispatchMessage(data, origin, source);
       stop();
       return hostMessages;
     };
@@ -78,14 +78,14 @@ describe("host page", () => {
         { ok: true; leftMs: number; isSame: boolean; keeps: "cookie" } | { ok: false; reason: "ticket" | "unreachable" | "console" }
       >,
     ) {
-      const reported: string[] = [];
+      const reports: string[] = [];
       const renewal = startRenewal(15 * MINUTE, {
-        ask: () => reported.push("ask"),
+        ask: () => reports.push("ask"),
         begin,
-        onRenewed: (isSame) => reported.push(`renewed ${isSame}`),
-        onEnded: (reason) => reported.push(`ended ${reason}`),
+        onRenewed: (isSame) => reports.push(`renewed ${isSame}`),
+        onEnded: (reason) => reports.push(`ended ${reason}`),
       });
-      return { reported, renewal, ticket: { type: "ticket", ticket: "x" } as const };
+      return { reported: reports, renewal, ticket: { type: "ticket", ticket: "x" } as const };
     }
     const good = async () => ({ ok: true, leftMs: 15 * MINUTE, isSame: true, keeps: "cookie" }) as const;
 
@@ -179,8 +179,8 @@ describe("host jobs", () => {
     announceAnswer({ path: "/api/prompt?connection=two", method: "POST", status: 200, value: { prompt_id: "job-2" } });
     renderResult.rerender(page("two"));
     await vi.advanceTimersByTimeAsync(4000);
-    const posted = around.postMessage.mock.calls.map(([{ type, id }]) => `${type} ${id}`);
-    expect(posted.toSorted()).toEqual(["job-ended job-1", "job-ended job-2", "job-submitted job-1", "job-submitted job-2"]);
+    const messages = around.postMessage.mock.calls.map(([{ type, id }]) => `${type} ${id}`);
+    expect(messages.toSorted()).toEqual(["job-ended job-1", "job-ended job-2", "job-submitted job-1", "job-submitted job-2"]);
     expect(requests.toSorted()).toEqual(["/api/jobs/job-1?connection=one", "/api/jobs/job-2?connection=two"]);
   });
 
@@ -188,7 +188,7 @@ describe("host jobs", () => {
     vi.spyOn(document, "visibilityState", "get").mockReturnValue(visibility);
     const watched: string[] = [];
     let sendList = async (): Promise<void> => undefined;
-    function watchLive<Answer>(path: string, receive: (message: LiveMessage<Answer>) => void): () => void {
+    function watchLive<Answer>(path: `/${string}`, receive: (message: LiveMessage<Answer>) => void): () => void {
       watched.push(path);
       sendList = async () => {
         const list = await callApi<Answer>(path);

@@ -140,7 +140,8 @@ describe("a drawn workflow", () => {
 
 const read = (file: unknown) => (isEditorFile(file) ? readEditorFile(file) : expect.fail("no file of the editor"));
 const pair = (name: string) => read(JSON.parse(readFileSync(`tests/fixtures/editor-pairs/${name}.editor.json`, "utf8")));
-const one = (node: JsonObject, more: JsonObject = {}) => layoutEditorFile(read({ nodes: [{ id: 1, type: "X", ...node }], ...more }), []);
+const layoutOne = (node: JsonObject, more: JsonObject = {}) =>
+  layoutEditorFile(read({ nodes: [{ id: 1, type: "X", ...node }], ...more }), []);
 
 test("places nodes as the editor does, with titles, notes and groups", () => {
   const { nodes, groups, edges } = layoutEditorFile(pair("11-notes-and-groups"), []);
@@ -148,7 +149,7 @@ test("places nodes as the editor does, with titles, notes and groups", () => {
   expect(all.map(({ look }) => look?.kind).sort()).toEqual(["node", "node", "note", "note"]);
   expect(groups?.length).toBeGreaterThan(0);
   expect(edges).toHaveLength(1);
-  const graphLayout = one(
+  const graphLayout = layoutOne(
     { pos: [100, 200], size: { "0": 300, "1": 90 }, bgcolor: "#335" },
     { groups: [{ title: "All", bounding: [90, 100, 500, 300], color: "#A88" }] },
   );
@@ -158,10 +159,10 @@ test("places nodes as the editor does, with titles, notes and groups", () => {
 });
 
 test("draws muted, bypassed and collapsed nodes and ignores bad colours", () => {
-  expect(one({ mode: 2 }).nodes.get("1")?.look?.mode).toBe("muted");
-  expect(one({ mode: 4 }).nodes.get("1")?.look?.mode).toBe("bypassed");
-  expect(one({ size: [300, 400], flags: { collapsed: true } }).nodes.get("1")).toMatchObject({ width: 160, height: 30 });
-  expect(one({ color: "red;background:url(//x)", bgcolor: {} }).nodes.get("1")?.look?.color).toBeUndefined();
+  expect(layoutOne({ mode: 2 }).nodes.get("1")?.look?.mode).toBe("muted");
+  expect(layoutOne({ mode: 4 }).nodes.get("1")?.look?.mode).toBe("bypassed");
+  expect(layoutOne({ size: [300, 400], flags: { collapsed: true } }).nodes.get("1")).toMatchObject({ width: 160, height: 30 });
+  expect(layoutOne({ color: "red;background:url(//x)", bgcolor: {} }).nodes.get("1")?.look?.color).toBeUndefined();
 });
 
 test("leaves out an enabled node only when another graph has it", () => {
@@ -190,10 +191,13 @@ test("draws a subgraph as one box with nodes by graph id", () => {
 });
 
 test("makes every position and size finite", () => {
-  const odd = fc.oneof(fc.jsonValue({ maxDepth: 2 }), fc.constantFrom<unknown>(1e300, -1e300, [NaN, 1], [1e308, -1e308], { "0": "x" }));
+  const anyValue = fc.oneof(
+    fc.jsonValue({ maxDepth: 2 }),
+    fc.constantFrom<unknown>(1e300, -1e300, [NaN, 1], [1e308, -1e308], { "0": "x" }),
+  );
   fc.assert(
-    fc.property(odd, odd, odd, odd, (pos, size, flags, bounding) => {
-      const layout = one(
+    fc.property(anyValue, anyValue, anyValue, anyValue, (pos, size, flags, bounding) => {
+      const layout = layoutOne(
         { pos, size, flags, inputs: [{ link: 1 }] },
         { links: [[1, 1, 1e300, 1, 0, "*"]], groups: [{ bounding }, bounding] },
       );
@@ -210,7 +214,7 @@ test("makes every position and size finite", () => {
 
 test("very many groups, and an id of very many parts, are drawn up to a bound", () => {
   const groups = Array.from({ length: 300_000 }, (_, at) => ({ bounding: [at, 5, 10, 10] }));
-  const graphLayout = one({ pos: [100, 200] }, { groups });
+  const graphLayout = layoutOne({ pos: [100, 200] }, { groups });
   expect(graphLayout.groups).toHaveLength(1_000);
   expect(graphLayout.nodes.get("1")).toMatchObject({ x: 100, y: 165 });
   expect(boxOf(read({ nodes: [{ id: 1, type: "X" }] }), `1${":1".repeat(1_000_000)}`)).toEqual({ inside: [], id: "1" });

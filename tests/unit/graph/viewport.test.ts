@@ -103,7 +103,7 @@ describe("the initial view of a drawing", () => {
         { x: 0, y: 0 },
         { x: 9000, y: 4000 },
         { x: 9300, y: 4100 },
-      ].map((place, at) => [`${at}`, { id: `${at}`, ...place, ...nodeSize }]),
+      ].map((node, at) => [`${at}`, { id: `${at}`, ...node, ...nodeSize }]),
     );
     const large = { nodes: apart, groups: [], width: 10_000, height: 5000, isUpright: false };
     const view = started(large, narrow, undefined);
@@ -113,7 +113,7 @@ describe("the initial view of a drawing", () => {
   });
 
   it("centers the fullest part of a small drawing", () => {
-    const row = [0, 3000, 3400].map((x, place) => ({ id: String(place), x, y: 0, ...nodeSize }));
+    const row = [0, 3000, 3400].map((x, index) => ({ id: String(index), x, y: 0, ...nodeSize }));
     const wide = { nodes: new Map(row.map((item) => [item.id, item])), groups: [], width: 3600, height: nodeSize.height, isUpright: false };
     const { x, y, scale } = started(wide, size, undefined);
     expect(x + (3200 + nodeSize.width / 2) * scale).toBeCloseTo(size.width / 2);

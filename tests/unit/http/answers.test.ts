@@ -22,10 +22,10 @@ test("sends headers with the first part of the body, or alone if it is late", as
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const address = server.address();
   // The body follows only after the client has the headers.
-  const answer = await fetch(`http://127.0.0.1:${typeof address === "object" && address ? address.port : 0}`);
-  expect([answer.status, sentAtOnce]).toEqual([200, 0]);
+  const reply = await fetch(`http://127.0.0.1:${typeof address === "object" && address ? address.port : 0}`);
+  expect([reply.status, sentAtOnce]).toEqual([200, 0]);
   sendBody();
-  expect(await answer.text()).toBe("late");
+  expect(await reply.text()).toBe("late");
   await new Promise((resolve) => server.close(resolve));
 });
 
@@ -173,22 +173,22 @@ describe("packed files", () => {
 
   async function requestFile(path: string, accepted: string | undefined, { method = "GET", range = "" } = {}) {
     const prefer = packedFiles(folder, "/static");
-    let seen = "";
+    let received = "";
     const listener: RequestListener = (request, response) => {
       prefer(request, response);
-      seen = `${request.url}${request.headers.range ?? ""}`;
+      received = `${request.url}${request.headers.range ?? ""}`;
       response.end();
     };
     const server = createServer(listener);
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     const address = server.address();
     const port = typeof address === "object" && address ? address.port : 0;
-    const answer = await fetch(`http://127.0.0.1:${port}${path}`, {
+    const reply = await fetch(`http://127.0.0.1:${port}${path}`, {
       method,
       headers: { ...(accepted !== undefined && { "accept-encoding": accepted }), ...(range && { range }) },
     });
     await new Promise((resolve) => server.close(resolve));
-    return [seen, answer.headers.get("content-encoding"), answer.headers.get("content-type")];
+    return [received, reply.headers.get("content-encoding"), reply.headers.get("content-type")];
   }
 
   test("serves a compressed file to clients that accept Brotli", async () => {

@@ -57,8 +57,8 @@ beforeEach(async () => {
     if (request.url?.startsWith("/api/health")) return void gate.answerHealth(request, response).catch(() => response.destroy());
     const isCall = request.url?.startsWith("/api/");
     const pass = () => response.writeHead(Number(request.headers["x-status"] ?? 200)).end(isCall ? "[]" : "a member's page");
-    const answered = isCall ? gate.admitCall(request, response).then((may) => !may) : gate.answerVisitor(request, response);
-    answered.then(
+    const isHandled = isCall ? gate.admitCall(request, response).then((may) => !may) : gate.answerVisitor(request, response);
+    isHandled.then(
       (isAnswered) => isAnswered || pass(),
       () => response.destroy(),
     );

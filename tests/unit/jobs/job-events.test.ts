@@ -63,9 +63,9 @@ it("gives the job that it shows, as long as any waits that was not removed", () 
           queue.forget(owner, [step.seq]);
           waiting.delete(step.seq);
         } else {
-          const shown = queue.peek()?.seq;
+          const shownSeq = queue.peek()?.seq;
           const waitingJob = queue.take();
-          expect(waitingJob?.seq).toBe(shown);
+          expect(waitingJob?.seq).toBe(shownSeq);
           if (waitingJob) expect(waiting).toContain(waitingJob.seq);
           else expect(waiting).toEqual(new Set());
           if (waitingJob && step.isPutBack) queue.putBack(waitingJob.userId, waitingJob.seq, waitingJob.kind);

@@ -105,10 +105,10 @@ describe("a stroke", () => {
     const once = emptyCoverage({ width: 200, height: 100 });
     const often = emptyCoverage({ width: 200, height: 100 });
     draw(once, [pen(40, 50), pen(160, 50)], { diameter: 60, hardness: 0 });
-    const [there, back] = [pen(160, 50), pen(40, 50)];
-    draw(often, [pen(40, 50), there, back, there, back, there], { diameter: 60, hardness: 0 });
+    const [forward, back] = [pen(160, 50), pen(40, 50)];
+    draw(often, [pen(40, 50), forward, back, forward, back, forward], { diameter: 60, hardness: 0 });
     expect(Buffer.compare(often.data, once.data)).toBe(0);
-    draw(often, [pen(40, 50), there], { diameter: 60, hardness: 0 });
+    draw(often, [pen(40, 50), forward], { diameter: 60, hardness: 0 });
     expect(sum(often)).toBeGreaterThan(sum(once));
   });
 
@@ -195,18 +195,18 @@ describe("a lasso", () => {
 describe("fill", () => {
   /** Fills pixel by pixel, without spans. */
   function reference({ width, height, data }: Coverage, start: number): Set<number> {
-    const match = new Set<number>();
+    const rows = new Set<number>();
     const open = [start];
     for (let index = open.pop(); index !== undefined; index = open.pop()) {
-      if (match.has(index) || (data[index] ?? 255) >= 128) continue;
-      match.add(index);
+      if (rows.has(index) || (data[index] ?? 255) >= 128) continue;
+      rows.add(index);
       const x = index % width;
       if (x > 0) open.push(index - 1);
       if (x + 1 < width) open.push(index + 1);
       if (index >= width) open.push(index - width);
       if (index + width < width * height) open.push(index + width);
     }
-    return match;
+    return rows;
   }
 
   it("reaches what a walk from pixel to pixel reaches, when painting and when erasing", () => {

@@ -91,8 +91,8 @@ describe("mask session", () => {
   afterEach(() => sessions.forEach(({ name }) => takeWork(name)));
 
   it("keeps what fits, names the dropped ones and warns while any remain", () => {
-    const lost = sessions.slice(0, 3).map((work) => keepWork(work.name, work));
-    expect(lost).toEqual([[], [], []]);
+    const lostPerSession = sessions.slice(0, 3).map((work) => keepWork(work.name, work));
+    expect(lostPerSession).toEqual([[], [], []]);
     const [first, , third, last] = sessions;
     if (!first || !third || !last) throw new Error("there are four");
     expect(keepWork(last.name, last, 20_000)).toEqual(["a", "b"]);

@@ -57,8 +57,8 @@ describe("drawing", () => {
     const { sent } = show();
     const canvas = await drawing();
     for (const _ of [1, 2]) await press("}");
-    const dab = (x: number, y: number, more: object) => {
-      const where = { clientX: 16 + x * 2, clientY: 16 + y * 2, pointerId: 1, button: 0, ...more };
+    const dab = (x: number, y: number, overrides: object) => {
+      const where = { clientX: 16 + x * 2, clientY: 16 + y * 2, pointerId: 1, button: 0, ...overrides };
       fireEvent.pointerDown(canvas, where);
       fireEvent.pointerUp(canvas, where);
     };
@@ -148,21 +148,21 @@ describe("saving", () => {
   });
 
   it("says in words how far it is, until the service has answered", async () => {
-    let tell: ((share: number) => void) | undefined;
+    let reportProgress: ((share: number) => void) | undefined;
     let answer: (() => void) | undefined;
     show({
       send: (_, __, { onProgress }) => {
-        tell = onProgress;
+        reportProgress = onProgress;
         return new Promise((resolve) => (answer = () => resolve(ok({ name: "cd.png" }))));
       },
     });
     await drawing();
     await press("i");
     await save();
-    await waitFor(() => expect(tell).toBeTruthy());
-    act(() => tell?.(0.5));
+    await waitFor(() => expect(reportProgress).toBeTruthy());
+    act(() => reportProgress?.(0.5));
     expect(screen.getByText(/^Uploading \d+ bytes of \d+ bytes$/)).toBeTruthy();
-    act(() => tell?.(1));
+    act(() => reportProgress?.(1));
     expect(screen.getAllByText("The service is storing it").length).toBeGreaterThan(0);
     await act(async () => answer?.());
     expect(await screen.findByText("Saved as cd.png")).toBeTruthy();

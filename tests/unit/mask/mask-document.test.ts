@@ -72,26 +72,30 @@ it.each([
 describe("a drawing", () => {
   it("undoes to the first bytes and redoes to the last within the budget", async () => {
     await fc.assert(
-      fc.asyncProperty(fc.array(anyAct, { minLength: 1, maxLength: 14 }), fc.constantFrom(0, 3_000, 1e9), async (acts, historyBudget) => {
-        const drawing = createMaskDocument(emptyCoverage(size), { historyBudget });
-        const seen = [drawing.coverage.data.slice()];
-        for (const action of acts) {
-          const before = drawing.version();
-          await perform(drawing, action);
-          if (drawing.version() !== before) seen.push(drawing.coverage.data.slice());
-          expect(drawing.savedBytes()).toBeLessThanOrEqual(Math.max(historyBudget, acts.length * 256));
-        }
-        for (const pixels of seen.slice(0, -1).toReversed()) {
-          await drawing.undo();
-          expect(Buffer.compare(drawing.coverage.data, pixels)).toBe(0);
-        }
-        expect(drawing.state()).toMatchObject({ undo: undefined, isUnsaved: false });
-        for (const pixels of seen.slice(1)) {
-          await drawing.redo();
-          expect(Buffer.compare(drawing.coverage.data, pixels)).toBe(0);
-        }
-        expect(drawing.state().redo).toBeUndefined();
-      }),
+      fc.asyncProperty(
+        fc.array(anyAct, { minLength: 1, maxLength: 14 }),
+        fc.constantFrom(0, 3_000, 1e9),
+        async (actions, historyBudget) => {
+          const drawing = createMaskDocument(emptyCoverage(size), { historyBudget });
+          const snapshots = [drawing.coverage.data.slice()];
+          for (const action of actions) {
+            const before = drawing.version();
+            await perform(drawing, action);
+            if (drawing.version() !== before) snapshots.push(drawing.coverage.data.slice());
+            expect(drawing.savedBytes()).toBeLessThanOrEqual(Math.max(historyBudget, actions.length * 256));
+          }
+          for (const pixels of snapshots.slice(0, -1).toReversed()) {
+            await drawing.undo();
+            expect(Buffer.compare(drawing.coverage.data, pixels)).toBe(0);
+          }
+          expect(drawing.state()).toMatchObject({ undo: undefined, isUnsaved: false });
+          for (const pixels of snapshots.slice(1)) {
+            await drawing.redo();
+            expect(Buffer.compare(drawing.coverage.data, pixels)).toBe(0);
+          }
+          expect(drawing.state().redo).toBeUndefined();
+        },
+      ),
       { numRuns: 25 },
     );
   });
@@ -128,9 +132,9 @@ describe("a drawing", () => {
     expect(drawing.state().isUnsaved).toBe(false);
     stroke(drawing, 50, 50);
     expect(drawing.state().isUnsaved).toBe(true);
-    const sent = drawing.version();
+    const sentVersion = drawing.version();
     stroke(drawing, 90, 90);
-    drawing.saved(sent);
+    drawing.saved(sentVersion);
     expect(drawing.state().isUnsaved).toBe(true);
     await drawing.undo();
     expect(drawing.state().isUnsaved).toBe(false);
@@ -204,8 +208,8 @@ describe("a drawing", () => {
         bytes.set(drawing.coverage.data.subarray(y * size.width + left, y * size.width + right), y * size.width + left);
       }
     });
-    const follow = async (act: () => unknown) => {
-      await act();
+    const follow = async (work: () => unknown) => {
+      await work();
       expect(Buffer.compare(bytes, drawing.coverage.data)).toBe(0);
     };
     await follow(() => stroke(drawing, 30, 30));

@@ -143,8 +143,10 @@ describe("saving", () => {
     ["CONSOLE_UNREACHABLE", 0],
     ["RATE_LIMITED", 429],
   ])("sends nothing a second time after %s", async (code, status) => {
-    const { requests, ports: one } = ports(failed({ code, message: "", status }));
-    expect(await saveMask(coverage, refs, one, options)).toEqual(failed({ kind: "failed", failure: { code, message: "", status } }));
+    const { requests, ports: failingPorts } = ports(failed({ code, message: "", status }));
+    expect(await saveMask(coverage, refs, failingPorts, options)).toEqual(
+      failed({ kind: "failed", failure: { code, message: "", status } }),
+    );
     expect(requests).toHaveLength(1);
   });
 
@@ -205,12 +207,12 @@ function browser({ answer, stored = 200 }: { answer: object; stored?: number }) 
 const file = new Blob(["png"], { type: "image/png" });
 const options = { onProgress: () => undefined, signal: new AbortController().signal, handsOut: true };
 const ref = { filename: "cat.png", subfolder: "", type: "input" };
-const named = { name: "m.png", subfolder: "", type: "input" };
+const maskName = { name: "m.png", subfolder: "", type: "input" };
 const head = "HEAD /api/view?filename=m.png&type=input&connection=c";
 
 it("describes the original before its bytes, under a mask's usual name", async () => {
-  const { requests, forms } = browser({ answer: { ...named, metadata: { is_mask: true } } });
-  expect(await sendMask("c")(file, ref, options)).toEqual(ok({ ...named, metadata: { is_mask: true } }));
+  const { requests, forms } = browser({ answer: { ...maskName, metadata: { is_mask: true } } });
+  expect(await sendMask("c")(file, ref, options)).toEqual(ok({ ...maskName, metadata: { is_mask: true } }));
   expect(requests).toEqual(["POST /api/upload/mask?connection=c"]);
   const [form] = forms;
   expect([...(form?.keys() ?? [])]).toEqual(["original_ref", "image"]);
@@ -220,18 +222,18 @@ it("describes the original before its bytes, under a mask's usual name", async (
 });
 
 it("verifies what a local server reports as stored", async () => {
-  const there = browser({ answer: named });
-  expect(await sendMask("c")(file, ref, options)).toEqual(ok(named));
-  expect(there.requests.at(-1)).toBe(head);
-  browser({ answer: named, stored: 404 });
+  const ports = browser({ answer: maskName });
+  expect(await sendMask("c")(file, ref, options)).toEqual(ok(maskName));
+  expect(ports.requests.at(-1)).toBe(head);
+  browser({ answer: maskName, stored: 404 });
   expect(await sendMask("c")(file, ref, options)).toEqual(failed({ code: "NOT_FOUND", message: "", status: 404 }));
-  browser({ answer: named, stored: 502 });
-  expect(await sendMask("c")(file, ref, options)).toEqual(ok(named));
+  browser({ answer: maskName, stored: 502 });
+  expect(await sendMask("c")(file, ref, options)).toEqual(ok(maskName));
 });
 
 it("trusts a service without file access, but no unnamed answer", async () => {
-  const { requests } = browser({ answer: named, stored: 404 });
-  expect(await sendMask("c")(file, ref, { ...options, handsOut: false })).toEqual(ok(named));
+  const { requests } = browser({ answer: maskName, stored: 404 });
+  expect(await sendMask("c")(file, ref, { ...options, handsOut: false })).toEqual(ok(maskName));
   expect(requests).not.toContain(head);
   browser({ answer: {} });
   expect(await sendMask("c")(file, ref, options)).toMatchObject({ ok: false, failure: { code: "UPSTREAM_UNREADABLE" } });

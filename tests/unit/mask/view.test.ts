@@ -105,7 +105,7 @@ it("reports each screen until unsubscribed", () => {
 
 describe("the mask on the screen", () => {
   const size = { width: 64, height: 48 };
-  function shown(fill: (x: number, y: number) => number, view: View, kind: "overlay" | "mask" | "result" = "mask") {
+  function renderMask(fill: (x: number, y: number) => number, view: View, kind: "overlay" | "mask" | "result" = "mask") {
     const coverage = emptyCoverage(size);
     coverage.data.forEach((_, index) => (coverage.data[index] = fill(index % size.width, Math.floor(index / size.width))));
     const coarse = createCoarse(coverage);
@@ -125,7 +125,7 @@ describe("the mask on the screen", () => {
   }
 
   it("matches the mask at one to one, with nothing around the picture", () => {
-    const pixels = shown((x, y) => (x * 5 + y * 3) % 256, { x: 2, y: 1, scale: 1 })({ left: 0, top: 0, right: 10, bottom: 4 });
+    const pixels = renderMask((x, y) => (x * 5 + y * 3) % 256, { x: 2, y: 1, scale: 1 })({ left: 0, top: 0, right: 10, bottom: 4 });
     const grey = (x: number, y: number) => [...pixels.subarray((y * 10 + x) * 4, (y * 10 + x) * 4 + 4)];
     expect(grey(5, 3)).toEqual([3 * 5 + 2 * 3, 3 * 5 + 2 * 3, 3 * 5 + 2 * 3, 255]);
     expect([grey(1, 3), grey(5, 0)]).toEqual([
@@ -136,15 +136,15 @@ describe("the mask on the screen", () => {
 
   it("shows half of a fine pattern as half, from afar too", () => {
     for (const scale of [0.5, 0.25, 0.125]) {
-      const pixels = shown((x) => (x % 2 === 0 ? 255 : 0), { x: 0, y: 0, scale })({ left: 1, top: 1, right: 5, bottom: 4 });
+      const pixels = renderMask((x) => (x % 2 === 0 ? 255 : 0), { x: 0, y: 0, scale })({ left: 1, top: 1, right: 5, bottom: 4 });
       for (let at = 0; at < pixels.length; at += 4) expect(Math.abs((pixels[at] ?? 0) - 128)).toBeLessThan(3);
     }
   });
 
   it("shows as colour by strength, and as a checkerboard when cut out", () => {
-    const overlay = shown(() => 77, { x: 0, y: 0, scale: 1 }, "overlay")({ left: 0, top: 0, right: 1, bottom: 1 });
+    const overlay = renderMask(() => 77, { x: 0, y: 0, scale: 1 }, "overlay")({ left: 0, top: 0, right: 1, bottom: 1 });
     expect([...overlay]).toEqual([255, 0, 0, 77]);
-    const board = shown(() => 255, { x: 0, y: 0, scale: 1 }, "result")({ left: 7, top: 0, right: 9, bottom: 1 });
+    const board = renderMask(() => 255, { x: 0, y: 0, scale: 1 }, "result")({ left: 7, top: 0, right: 9, bottom: 1 });
     expect([...board]).toEqual([255, 255, 255, 255, 200, 200, 200, 255]);
   });
 });

@@ -16,7 +16,7 @@ function flatten(value: unknown, path = ""): Map<string, string> {
 
 const inEnglish = flatten(messagesOf.en);
 const all = languages.map((language) => [language, flatten(messagesOf[language])] as const);
-const others = all.flatMap(([language, sentences]) => (language === "en" ? [] : [[language, sentences] as const]));
+const translations = all.flatMap(([language, sentences]) => (language === "en" ? [] : [[language, sentences] as const]));
 
 /** The same in every language: signs, names, keys of the keyboard, and messages that consist of arguments only. */
 const nothingToTranslate = /^(Lightdesk|Esc|null|URL|GPU|JSON|CSV|3D|class_type|extra_data)$/;
@@ -39,19 +39,19 @@ const namesInChinese = new Set(
 
 /** `sameAsEnglish`: keys of sentences that may equal the English ones. `latin`: for other scripts, the words allowed in Latin letters. */
 type Own = { sameAsEnglish: readonly string[]; latin?: ReadonlySet<string> };
-const own: Readonly<Record<Exclude<Language, "en">, Own>> = { "zh-CN": { sameAsEnglish: [], latin: namesInChinese } };
+const ownTerms: Readonly<Record<Exclude<Language, "en">, Own>> = { "zh-CN": { sameAsEnglish: [], latin: namesInChinese } };
 
 /** The words in Latin letters after removing arguments, the words of ICU and addresses. */
 function latinWords(message: string): string[] {
   const chosen = /, (plural|select),/.test(message) ? message.replace(/[\w=]+ \{/g, "[").replace(/\{\w+, (plural|select),/g, "") : message;
-  const shown = chosen
+  const text = chosen
     .replace(/'\{' .*? '\}'|'[{}][^']*'/g, "")
     .replace(/\{\w+(, number(, percent)?)?\}/g, "")
     .replace(/\/api\b/g, "");
-  return shown.match(/[A-Za-z_]+/g) ?? [];
+  return text.match(/[A-Za-z_]+/g) ?? [];
 }
 
-describe.each(others)("messages in %s", (language, sentences) => {
+describe.each(translations)("messages in %s", (language, sentences) => {
   it("are those that English has, no more and no fewer", () => {
     const missing = [...inEnglish.keys()].filter((key) => !sentences.has(key));
     const extra = [...sentences.keys()].filter((key) => !inEnglish.has(key));
@@ -75,7 +75,7 @@ describe.each(others)("messages in %s", (language, sentences) => {
   });
 
   it("leave no English behind", () => {
-    const { sameAsEnglish, latin } = own[language];
+    const { sameAsEnglish, latin } = ownTerms[language];
     const same = [...inEnglish].filter(([key, message]) => words(message).length > 0 && sentences.get(key) === message);
     expect(same.map(([key]) => key)).toEqual(sameAsEnglish);
     const left = latin && [...sentences].filter(([, message]) => latinWords(message).some((word) => !latin.has(word)));
@@ -86,7 +86,7 @@ describe.each(others)("messages in %s", (language, sentences) => {
 describe.each(all)("plurals in %s", (language, sentences) => {
   it("have a form for every number, and none that the language does not know", () => {
     const categories = new Intl.PluralRules(language).resolvedOptions().pluralCategories;
-    const wrong = [...sentences].filter(([, message]) =>
+    const wrongArguments = [...sentences].filter(([, message]) =>
       icuArguments(message)
         .filter(({ kind }) => kind === "plural")
         .some(({ cases }) => {
@@ -94,7 +94,7 @@ describe.each(all)("plurals in %s", (language, sentences) => {
           return !forms.includes("other") || forms.some((form) => !categories.some((category) => category === form));
         }),
     );
-    expect(wrong.map(([key]) => key)).toEqual([]);
+    expect(wrongArguments.map(([key]) => key)).toEqual([]);
   });
 });
 
@@ -191,6 +191,6 @@ test.each([
 ])("%s use none of the forbidden words", (_, read, least) => {
   const sentences = read();
   expect(sentences.length).toBeGreaterThan(least);
-  const found = sentences.filter((sentence) => forbidden.some((words) => sentence.toLowerCase().includes(words)));
-  expect(found).toEqual([]);
+  const forbiddenSentences = sentences.filter((sentence) => forbidden.some((words) => sentence.toLowerCase().includes(words)));
+  expect(forbiddenSentences).toEqual([]);
 });

@@ -37,8 +37,8 @@ const bytesOf = (raster: Raster) => [...(raster.frames[0]?.bytes() ?? [])];
 const sizeOf = ({ width, height, channels }: Raster) => ({ width, height, channels });
 
 function furthest(a: Raster, b: Raster): number {
-  const other = samples(b);
-  return Math.max(0, ...samples(a).map((value, i) => Math.abs(value - (other[i] ?? Number.NaN))));
+  const otherSamples = samples(b);
+  return Math.max(0, ...samples(a).map((value, i) => Math.abs(value - (otherSamples[i] ?? Number.NaN))));
 }
 
 function expectSame(a: Raster, b: Raster): void {
@@ -57,9 +57,9 @@ describe("a NaN sample", () => {
         const scaled = (data: Float32Array) =>
           samples(scaleRaster({ ...size(from), channels: 1, frames: [frameOfSamples(data)] }, size(to), by, quiet));
         for (let spoilt = 0; spoilt < from; spoilt += 1) {
-          const read = scaled(Float32Array.from({ length: from }, (_, at) => (at === spoilt ? 1 : 0)));
+          const samples = scaled(Float32Array.from({ length: from }, (_, at) => (at === spoilt ? 1 : 0)));
           const values = scaled(Float32Array.from({ length: from }, (_, at) => (at === spoilt ? Number.NaN : 0.5)));
-          expect(values.map(Number.isNaN), `${spoilt} of ${from} to ${to}`).toEqual(read.map((share) => share !== 0));
+          expect(values.map(Number.isNaN), `${spoilt} of ${from} to ${to}`).toEqual(samples.map((share) => share !== 0));
         }
       }
   });
@@ -151,8 +151,8 @@ describe("blending", () => {
   it.each(["multiply", "screen"] as const)("by %s is commutative at full strength", (mode) => {
     fc.assert(
       fc.property(image, (raster) => {
-        const other = flipRaster(raster, "vertically", quiet);
-        expect(furthest(blendRasters(raster, other, mode, 1, quiet), blendRasters(other, raster, mode, 1, quiet))).toBeLessThan(1e-6);
+        const flipped = flipRaster(raster, "vertically", quiet);
+        expect(furthest(blendRasters(raster, flipped, mode, 1, quiet), blendRasters(flipped, raster, mode, 1, quiet))).toBeLessThan(1e-6);
       }),
     );
   });
@@ -226,10 +226,10 @@ describe("a long kernel", () => {
   };
 
   it.each(Object.entries(kernels))("(%s) reports rising progress to 1 and stops when a tick throws", (_, run) => {
-    const reported: number[] = [];
-    run((done) => reported.push(done));
-    expect(reported.at(-1)).toBeCloseTo(1);
-    expect(reported).toEqual(reported.toSorted((a, b) => a - b));
+    const progressValues: number[] = [];
+    run((progress) => progressValues.push(progress));
+    expect(progressValues.at(-1)).toBeCloseTo(1);
+    expect(progressValues).toEqual(progressValues.toSorted((a, b) => a - b));
     const stop = () => {
       throw new Error("Cancelled here.");
     };

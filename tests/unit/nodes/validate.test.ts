@@ -11,9 +11,9 @@ type Recorded = {
 const recorded: Record<string, Recorded> = JSON.parse(readFileSync("tests/fixtures/golden/refusals.json", "utf8"));
 
 function recording(name: string): Recorded {
-  const match = recorded[name];
-  if (!match) throw new Error(`Nothing was recorded as ${name}.`);
-  return match;
+  const recordedCase = recorded[name];
+  if (!recordedCase) throw new Error(`Nothing was recorded as ${name}.`);
+  return recordedCase;
 }
 
 describe("a refusal has the recorded shape", () => {
@@ -274,14 +274,14 @@ describe("a large graph", () => {
 
   it("names every one of thousands of bad nodes", () => {
     const bad = { ...empty, inputs: { ...empty.inputs, width: -1 } };
-    const many = Object.fromEntries(
+    const manyNodes = Object.fromEntries(
       Array.from({ length: 1600 }, (_, i) => [
         [`e${i}`, bad] as const,
         [`i${i}`, invert([`e${i}`, 0])] as const,
         [`o${i}`, save([`i${i}`, 0])] as const,
       ]).flat(),
     );
-    expect(Object.keys(validate(many).nodeErrors)).toHaveLength(1600);
+    expect(Object.keys(validate(manyNodes).nodeErrors)).toHaveLength(1600);
   });
 });
 

@@ -19,9 +19,9 @@ export async function startPromptServer() {
     request.on("end", () => {
       const submission: Submission = JSON.parse(text);
       submissions.push(submission);
-      waiting.push((answer) => {
-        if (answer === "cut") return void request.socket.destroy();
-        response.writeHead(answer.status, { "content-type": "application/json" }).end(JSON.stringify(answer.body));
+      waiting.push((reply) => {
+        if (reply === "cut") return void request.socket.destroy();
+        response.writeHead(reply.status, { "content-type": "application/json" }).end(JSON.stringify(reply.body));
       });
     });
   });

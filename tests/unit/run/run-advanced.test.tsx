@@ -12,7 +12,7 @@ describe("run advanced", () => {
   let service: PromptServer;
   beforeEach(async () => void (service = await startPromptServer()));
 
-  const answered = () => until("an answer is asked for", () => service.answer({ status: 200, body: { prompt_id: "a" } }));
+  const respond = () => until("an answer is asked for", () => service.answer({ status: 200, body: { prompt_id: "a" } }));
   const extraField = () => screen.getByRole<HTMLTextAreaElement>("textbox", { name: "extra_data" });
 
   it("sends extra_data with the run and stores it nowhere", async () => {
@@ -20,7 +20,7 @@ describe("run advanced", () => {
     await openText(sampleText("01-invert"));
     fireEvent.change(extraField(), { target: { value: '{"api_key_comfy_org": "very-secret", "extra_pnginfo": {"note": 1}}' } });
     pressRun();
-    await answered();
+    await respond();
     await screen.findByRole("link", { name: "Open job a" });
     expect(service.received[0]?.extra_data).toMatchObject({
       api_key_comfy_org: "very-secret",
@@ -54,7 +54,7 @@ describe("run advanced", () => {
     const [first] = boxes;
     if (first) fireEvent.click(first);
     pressRun();
-    await answered();
+    await respond();
     expect(service.received[0]?.partial_execution_targets).toEqual(["2"]);
   });
 
@@ -69,7 +69,7 @@ describe("run advanced", () => {
     fireEvent.click(box("4"));
     fireEvent.click(box("5"), { shiftKey: true });
     pressRun();
-    await answered();
+    await respond();
     expect(service.received[0]?.partial_execution_targets).toEqual(["2", "4", "5", "6"]);
   });
 
@@ -121,12 +121,12 @@ describe("run filled", () => {
     return { sentAs };
   }
   /** Shown below the seed and below the file name. */
-  const shown = () => screen.getAllByText(/^Next run sends: /).map(({ textContent }) => textContent?.replace("Next run sends: ", ""));
+  const readNotes = () => screen.getAllByText(/^Next run sends: /).map(({ textContent }) => textContent?.replace("Next run sends: ", ""));
   const later = () => vi.setSystemTime(new Date(2026, 2, 5, 7, 10, 11));
 
   it("sends the seed and time shown at the press", async () => {
     const { sentAs } = await open("%Sampler.seed%-%date:hhmmss%");
-    const before = shown();
+    const before = readNotes();
     expect(before[1]).toBe(`${before[0]}-070809`);
     // Time advances, but the page has not updated yet.
     later();
@@ -134,7 +134,7 @@ describe("run filled", () => {
     await screen.findByRole("link", { name: "Open job job-1" });
     expect(sentAs()).toEqual([before]);
     expect(field("seed").value).toBe(before[0]);
-    const next = shown();
+    const next = readNotes();
     expect(next[0]).not.toBe(before[0]);
     pressRun();
     await screen.findByRole("link", { name: "Open job job-2" });
@@ -143,9 +143,9 @@ describe("run filled", () => {
 
   it("updates the shown time", async () => {
     await open("%date:hh:mm:ss%");
-    expect(shown()[1]).toBe("07:08:09");
+    expect(readNotes()[1]).toBe("07:08:09");
     await act(() => vi.advanceTimersByTimeAsync(2_000));
-    expect(shown()[1]).toBe("07:08:11");
+    expect(readNotes()[1]).toBe("07:08:11");
   });
 
   it.each([

@@ -23,7 +23,7 @@ describe("run inputs", () => {
   };
   const withKey = JSON.stringify(sampler);
   const withoutKey = withKey.replace("[REDACTED]", "mine");
-  const answered = (id: string) => until("an answer is asked for", () => service.answer({ status: 200, body: { prompt_id: id } }));
+  const respond = (id: string) => until("an answer is asked for", () => service.answer({ status: 200, body: { prompt_id: id } }));
 
   describe("a picture in the clipboard", () => {
     const two = Object.fromEntries(
@@ -74,7 +74,7 @@ describe("run inputs", () => {
       expect(service.received).toHaveLength(0);
       fireEvent.change(field("api_key"), { target: { value: "mine" } });
       pressRun();
-      await answered("a");
+      await respond("a");
       expect(service.received[0]?.prompt["1"]?.inputs.api_key).toBe("mine");
     });
 
@@ -104,7 +104,7 @@ describe("run inputs", () => {
       await openText(withoutKey);
       for (const id of ["a", "b"]) {
         pressRun();
-        await answered(id);
+        await respond(id);
         await screen.findByRole("link", { name: `Open job ${id}` });
       }
       const seeds = service.received.map(({ prompt }) => prompt["1"]?.inputs.seed);
@@ -147,7 +147,7 @@ describe("run inputs", () => {
     expect(screen.getAllByDisplayValue("20")).toHaveLength(1);
     fireEvent.change(pinned.getByDisplayValue("20"), { target: { value: "30" } });
     pressRun();
-    await answered("a");
+    await respond("a");
     expect(service.received[0]?.prompt["1"]?.inputs.steps).toBe(30);
     fireEvent.click(screen.getByRole("button", { name: "Unpin steps of Sampler" }));
     expect(screen.queryByRole("region", { name: "Pinned" })).toBeNull();

@@ -150,26 +150,26 @@ describe("running", () => {
   });
 
   it("offers viewers no upload, drawing or drop", async () => {
-    const sent: string[] = [];
+    const paths: string[] = [];
     const sendPicture: RunApi["sendPicture"] = async ({ name }) => {
-      sent.push(name);
+      paths.push(name);
       return ok({ name });
     };
     const ports = apiTo(service, { sendPicture, decode: async () => undefined });
     const offered = ["Replace", "From assets", "Draw a mask"];
-    const here = () => offered.filter((name) => screen.queryByRole("button", { name }));
+    const offeredButtons = () => offered.filter((name) => screen.queryByRole("button", { name }));
     const page = show(ports, false);
     await openText(sampleText("02-poster-from-photo"));
-    expect(here()).toEqual([]);
+    expect(offeredButtons()).toEqual([]);
     expect(screen.queryByText("Drop a picture here")).toBeNull();
     expect(field("Picture name").value).toBe("photo.png");
     await drop("mine.png", "x", "image/png", screen.getByRole("img", { name: "Picture of Photo" }));
     expect((await screen.findByRole("alert")).textContent).toMatch(/mine.png was not opened/);
-    expect(sent).toEqual([]);
+    expect(paths).toEqual([]);
     page.unmount();
     show(ports);
     await screen.findAllByRole("button", { name: "Run" });
-    expect(here()).toEqual(offered);
+    expect(offeredButtons()).toEqual(offered);
   });
 
   it("explains missing rights and keeps everything", async () => {

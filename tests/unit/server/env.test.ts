@@ -132,8 +132,8 @@ test.each([
   ["LIGHTDESK_OIDC_ACME_ROLES", { LIGHTDESK_OIDC_ACME_ROLE_CLAIM: "groups", LIGHTDESK_OIDC_ACME_ROLES: "bosses:owner" }],
   ["LIGHTDESK_OIDC_ACME_LINK", { LIGHTDESK_OIDC_ACME_LINK: "yes" }],
   ["LIGHTDESK_PASSWORD_SIGN_IN", { LIGHTDESK_OIDC: "", LIGHTDESK_PASSWORD_SIGN_IN: "0" }],
-])("%s is named where %j is wrong, and no secret is", (name, wrong) => {
-  const read = () => readEnv({ ...acme, ...wrong }, "/root");
+])("%s is named where %j is wrong, and no secret is", (name, settings) => {
+  const read = () => readEnv({ ...acme, ...settings }, "/root");
   expect(read).toThrow(new RegExp(`^${name}( or LIGHTDESK_OIDC_ACME_\\w+| and LIGHTDESK_OIDC_ACME_ROLES)? must `));
   expect(read).not.toThrow(/a secret/);
 });

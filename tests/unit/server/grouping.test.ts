@@ -17,11 +17,11 @@ describe("runs by day", () => {
       job("2026-11-20T12:00:00Z", "cancelled"),
       job("2026-10-01T12:00:00Z"),
     ];
-    const { days, jobs: counted, sinceMs } = countByDay(jobs, { zone: "UTC", nowMs });
+    const { days, jobs: jobCount, sinceMs } = countByDay(jobs, { zone: "UTC", nowMs });
     expect(days.map(({ day }) => day)).toEqual(Array.from({ length: 14 }, (_, index) => `2026-11-${String(index + 9).padStart(2, "0")}`));
     expect(days.at(-1)).toEqual({ day: "2026-11-22", completed: 1, failed: 1, cancelled: 0, other: 1 });
     expect(days.at(-3)).toEqual({ day: "2026-11-20", completed: 0, failed: 0, cancelled: 1, other: 0 });
-    expect([counted, sinceMs]).toEqual([4, undefined]);
+    expect([jobCount, sinceMs]).toEqual([4, undefined]);
   });
 
   it("puts a job on the day that it was in the reader's zone", () => {
@@ -86,7 +86,9 @@ test("keeps names from imitating other entries", () => {
   });
   for (const text of ["id=1 name=items=[]", "items=[", "items=no"]) expect(readThings(text)).toEqual({ things: [], outcome: text });
   expect(readThings("items=2:no code=ok")).toEqual({ things: [], outcome: "code=ok" });
-  const many = Array.from({ length: 300 }, (_, at) => ({ id: `j${at}` }));
-  expect(readThings(writeThings(many, undefined))).toEqual({ things: many.slice(0, 100), more: 200 });
-  expect(groupAudit([[entry(1, { outcome: writeThings(many, undefined, { count: 33_000 }) })]])[0]).toMatchObject({ moreParts: 32_900 });
+  const manyJobs = Array.from({ length: 300 }, (_, at) => ({ id: `j${at}` }));
+  expect(readThings(writeThings(manyJobs, undefined))).toEqual({ things: manyJobs.slice(0, 100), more: 200 });
+  expect(groupAudit([[entry(1, { outcome: writeThings(manyJobs, undefined, { count: 33_000 }) })]])[0]).toMatchObject({
+    moreParts: 32_900,
+  });
 });

@@ -139,15 +139,15 @@ describe("send guarded", () => {
   });
 
   test("opens a configured host, but not another port of it", async () => {
-    const [named, other] = [
+    const [named, otherServer] = [
       await startLittleServer((_, response) => void response.end("ok")),
       await startLittleServer((_, response) => void response.end("ok")),
     ];
     const trusting = createGuardedSend({ trustedHosts: [named.host] });
     expect(await (await trusting(new Request(named.url))).text()).toBe("ok");
-    await expect(trusting(new Request(other.url))).rejects.toMatchObject({ code: "FORBIDDEN_ADDRESS" });
-    expect(other.seen).toEqual([]);
-    await Promise.all([trusting.close(), named.close(), other.close()]);
+    await expect(trusting(new Request(otherServer.url))).rejects.toMatchObject({ code: "FORBIDDEN_ADDRESS" });
+    expect(otherServer.seen).toEqual([]);
+    await Promise.all([trusting.close(), named.close(), otherServer.close()]);
   });
 
   test("checks every resolved address and refuses if one is private", async () => {
@@ -158,9 +158,9 @@ describe("send guarded", () => {
       const requests: string[] = [];
       const guarded = createGuardedSend({
         trustedHosts: [],
-        resolve: (host, _, done) => {
+        resolve: (host, _, callback) => {
           requests.push(host);
-          done(
+          callback(
             null,
             addresses.map((address) => ({ address, family: address.includes(":") ? 6 : 4 })),
           ); // in the form of the system's own answer

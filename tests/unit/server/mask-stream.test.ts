@@ -42,8 +42,8 @@ test.each(spellings)("masks a key that is %s across chunk boundaries", async (_,
     for (const size of [13, 64 * 1024]) {
       const text = await masked(json, { size: before.length > 100 && size < 1000 ? 4093 : size });
       expect(JSON.parse(text)).toHaveProperty("told");
-      const found = [KEY.slice(0, 17), KEY.slice(-20), escaped(KEY).slice(-60)];
-      for (const part of found) expect(JSON.stringify(JSON.parse(text))).not.toContain(part);
+      const secretParts = [KEY.slice(0, 17), KEY.slice(-20), escaped(KEY).slice(-60)];
+      for (const part of secretParts) expect(JSON.stringify(JSON.parse(text))).not.toContain(part);
       expect(text).toContain("[REDACTED]");
     }
   }
@@ -113,15 +113,15 @@ test.each(["<html>", '{"a":comfyui-0123}', '{"a":1', "[1]]", '"cut', '{"a":"\\x"
 );
 
 test("reads no further than its reader", async () => {
-  let sent = 0;
+  let sentCount = 0;
   const endless = new ReadableStream<Uint8Array>(
-    { pull: (controller) => controller.enqueue(new TextEncoder().encode(sent++ === 0 ? "[1" : ",1")) },
+    { pull: (controller) => controller.enqueue(new TextEncoder().encode(sentCount++ === 0 ? "[1" : ",1")) },
     { highWaterMark: 0 },
   );
   const reader = maskJsonStream(endless, KEY).getReader();
   await reader.read();
   await reader.read();
   await reader.cancel();
-  expect(sent).toBeLessThan(5);
+  expect(sentCount).toBeLessThan(5);
   expect(await new Response(maskJsonStream(oneChunk(new TextEncoder().encode("[]")), KEY)).text()).toBe("[]");
 });

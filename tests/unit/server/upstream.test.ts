@@ -174,9 +174,9 @@ describe("response tracker", () => {
     const server: Send = (request) => {
       const { pathname } = new URL(request.url);
       requests.push(pathname);
-      const answer =
+      const response =
         pathname === "/api/queue" ? after(1_000, new Response(slowBody(request.signal))) : Promise.resolve(Response.json({ system: {} }));
-      return unlessGivenUp(request, answer);
+      return unlessGivenUp(request, response);
     };
     const { read, poll } = asking(createLocalDialect(server, Date.now, "me"));
     const slow = read(operations.listQueue);

@@ -19,11 +19,11 @@ async function world() {
   const store = openStore(folder);
   await store.migrate();
   const { id } = await store.connections.create({ name: "Studio", baseUrl: "http://studio.test", createdAt: 1 });
-  const other = openStore(folder);
+  const otherStore = openStore(folder);
   ends.push(
     () => rmSync(folder, { recursive: true, force: true }),
     () => store.close(),
-    () => other.close(),
+    () => otherStore.close(),
   );
   const note = (status: string) => store.jobIndexStore.note(id, [job(status)], 100);
   const isKnown = async () => (await store.jobIndexStore.holdersOf("job-1", [id])).length === 1;
@@ -31,7 +31,7 @@ async function world() {
   // The job's inputs are known, so nothing more is read about it.
   await store.jobIndexStore.note(id, [{ jobId: "job-1", inputs: "a lamp", isAside: true }], 100);
   await note("completed");
-  return { folder, id, store, other, note, isKnown };
+  return { folder, id, store, other: otherStore, note, isKnown };
 }
 
 test("writes nothing when a list is reread", async () => {

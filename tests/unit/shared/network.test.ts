@@ -7,15 +7,15 @@ import { createReadiness, lookAtDisk } from "@/lib/shared/readiness";
 import { temporaryFolder } from "@/tests/support/temporary-folder";
 
 const refusal = () => new Error("refused");
-const resolve: Resolve = (_host, _options, done) => done(null, [{ address: "203.0.114.1", family: 4 }]);
+const resolve: Resolve = (_host, _options, callback) => callback(null, [{ address: "203.0.114.1", family: 4 }]);
 
 /** The socket connects to `remoteAddress`, whatever the lookup returned. */
 function connectTo(hostname: string, remoteAddress: string | undefined) {
   let isDestroyed = false;
   const socket = { remoteAddress, destroy: () => void (isDestroyed = true) };
   const connect = publicConnector<{ hostname: string }, typeof socket>({ resolve, refusal }, () => (_target, done) => done(null, socket));
-  return new Promise<[unknown, boolean]>((tell) =>
-    connect({ hostname }, (error, match) => tell([error?.message ?? match === socket, isDestroyed])),
+  return new Promise<[unknown, boolean]>((resolve) =>
+    connect({ hostname }, (error, match) => resolve([error?.message ?? match === socket, isDestroyed])),
   );
 }
 
@@ -87,12 +87,12 @@ test.each([
 });
 
 test("contains its first and last address, also mapped ones, and no other text", () => {
-  const some = networks("172.16.0.0/12", "2001:db8::/33");
+  const network = networks("172.16.0.0/12", "2001:db8::/33");
   for (const inside of ["172.16.0.0", "172.31.255.255", "::ffff:172.16.0.1", "::ffff:ac10:1", "2001:db8:7fff::1"])
-    expect([inside, isInNetworks(inside, some)]).toEqual([inside, true]);
+    expect([inside, isInNetworks(inside, network)]).toEqual([inside, true]);
   for (const outside of ["172.15.255.255", "172.32.0.0", "::ffff:172.32.0.0", "2001:db8:8000::1", "2001:db8::1%eth0", "172.16.0", ""])
-    expect([outside, isInNetworks(outside, some)]).toEqual([outside, false]);
-  for (const wrong of ["10.0.0.0/33", "10.0.0/8", "2001:db8::/129", "10.0.0.0"]) expect(() => networks(wrong)).toThrow();
+    expect([outside, isInNetworks(outside, network)]).toEqual([outside, false]);
+  for (const value of ["10.0.0.0/33", "10.0.0/8", "2001:db8::/129", "10.0.0.0"]) expect(() => networks(value)).toThrow();
 });
 
 test.each([

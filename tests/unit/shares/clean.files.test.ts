@@ -182,13 +182,13 @@ describe("removing texts planted around the encoded streams", () => {
       const others = (list: typeof parts) => list.map(({ name, content }) => format.join(name, content));
       const around = (...middle: Buffer[]) =>
         Buffer.concat([...others(parts.slice(0, index)), ...middle, ...others(parts.slice(index + 1))]);
-      const own = `${path}/${part.name}`;
+      const partPath = `${path}/${part.name}`;
       const behind = format === mp4 ? format.join("free", PLANTED) : format.join("ec", PLANTED);
-      yield { path: `behind ${own}`, file: around(format.join(part.name, part.content), behind) };
+      yield { path: `behind ${partPath}`, file: around(format.join(part.name, part.content), behind) };
       if (!format.isStream.test(part.name))
-        yield { path: own, file: around(format.join(part.name, Buffer.concat([part.content, PLANTED]))) };
+        yield { path: partPath, file: around(format.join(part.name, Buffer.concat([part.content, PLANTED]))) };
       if (format.isParent.test(part.name))
-        for (const inside of planted(format, part.content, own))
+        for (const inside of planted(format, part.content, partPath))
           yield { path: inside.path, file: around(format.join(part.name, inside.file)) };
     }
   }

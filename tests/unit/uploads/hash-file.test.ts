@@ -49,9 +49,9 @@ describe("the hash of a file", () => {
   });
 
   it("is none where the file cannot be read, or became shorter meanwhile", async () => {
-    const gone = new Blob(["abc"]);
-    gone.slice = () => Object.assign(new Blob(), { arrayBuffer: () => Promise.reject(new DOMException("gone", "NotReadableError")) });
-    expect(await hashFile(gone, { signal: signal() })).toEqual({ kind: "unreadable" });
+    const blob = new Blob(["abc"]);
+    blob.slice = () => Object.assign(new Blob(), { arrayBuffer: () => Promise.reject(new DOMException("gone", "NotReadableError")) });
+    expect(await hashFile(blob, { signal: signal() })).toEqual({ kind: "unreadable" });
     const cut = new Blob(["abc"]);
     cut.slice = () => new Blob();
     expect(await hashFile(cut, { signal: signal() })).toEqual({ kind: "unreadable" });
@@ -60,7 +60,7 @@ describe("the hash of a file", () => {
 
 describe("hash workers", () => {
   function pool() {
-    const made: (HashWorker & { sent: unknown[]; isOver: boolean })[] = [];
+    const workers: (HashWorker & { sent: unknown[]; isOver: boolean })[] = [];
     const hash = createHashPool(() => {
       const worker: HashWorker & { sent: unknown[]; isOver: boolean } = {
         sent: [],
@@ -70,10 +70,10 @@ describe("hash workers", () => {
         postMessage: (message) => void worker.sent.push(message),
         terminate: () => (worker.isOver = true),
       };
-      made.push(worker);
+      workers.push(worker);
       return worker;
     });
-    return { hash, made };
+    return { hash, made: workers };
   }
   const file = new Blob(["abc"]);
 

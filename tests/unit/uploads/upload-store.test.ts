@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { cannotChange, filterItems, otherName, tallyOf, toneOf } from "@/components/transfers/uploads/upload-state";
 import { failed, ok } from "@/lib/shared/result";
 import { until } from "@/tests/support/until";
-import { defaultFields, hashed, hashOf, line, refused, stored, unknownHash } from "./upload-line";
+import { defaultFields, hashed, hashOf, line, refused, storedResult, unknownHash } from "./upload-line";
 
 describe("the queue", () => {
   it("carries three at a time, in the order of choosing", async () => {
@@ -11,7 +11,7 @@ describe("the queue", () => {
     await until("three are hashed", () => kinds().filter((kind) => kind.endsWith("hashing")).length === 3);
     expect(kinds()[3]).toBe("d waiting");
     await answer("hash", hashed("a"));
-    await answer("fromHash", stored());
+    await answer("fromHash", storedResult());
     await until("d is begun", () => kinds()[3] === "d hashing");
     expect(kinds()[0]).toBe("a done");
   });
@@ -71,7 +71,7 @@ describe("the queue", () => {
     const [sending] = await until("a is sent", () => (waiting("send").length === 1 ? waiting("send") : undefined));
     store.remove(item().key);
     expect(sending?.signal.aborted).toBe(true);
-    await answer("send", stored());
+    await answer("send", storedResult());
     await until("d has a's place", () => kinds().join() === "b hashing,c hashing,d hashing");
     expect(announced).toEqual([]);
   });
@@ -80,7 +80,7 @@ describe("the queue", () => {
     const { add, answer, item, kinds, store } = line();
     add("a", "b", "c", "d", "e");
     await answer("hash", hashed("a"));
-    await answer("fromHash", stored());
+    await answer("fromHash", storedResult());
     await until("a is done", () => item().status.kind === "done");
     store.cancelAll();
     expect(kinds()).toEqual(["a done"]);
@@ -92,7 +92,7 @@ describe("the queue", () => {
     await answer("hash", hashed("a film of nineteen"));
     await answer("hash", hashed("x"));
     await answer("fromHash", unknownHash);
-    await answer("fromHash", stored());
+    await answer("fromHash", storedResult());
     await until("the film is sent", () => waiting("send").length === 1 && store.get().items[1]?.status.kind === "done");
     waiting("send")[0]?.progress?.(0.5);
     // The sizes are 18 and 1 bytes, plus one for each file as a step of its own.
@@ -104,7 +104,7 @@ describe("the queue", () => {
     add("a", "b", "c");
     await answer("hash", { kind: "unreadable" });
     await answer("hash", hashed("b"));
-    await answer("fromHash", stored());
+    await answer("fromHash", storedResult());
     await until("two are through", () => kinds().slice(0, 2).join() === "a failed,b done");
     store.dropFailed();
     expect(kinds()).toEqual(["b done", "c hashing"]);
@@ -119,8 +119,8 @@ describe("the queue", () => {
     await answer("fromHash", refused(401, "UNAUTHORIZED"));
     await until("both have failed", () => kinds().join() === "a failed,b failed");
     store.retryAll();
-    await answer("fromHash", stored());
-    await answer("fromHash", stored());
+    await answer("fromHash", storedResult());
+    await answer("fromHash", storedResult());
     await until("both are done", () => kinds().join() === "a done,b done");
   });
 
@@ -129,7 +129,7 @@ describe("the queue", () => {
     add("broken.png", "good.png", "notes.txt");
     for (const name of ["broken.png", "good.png", "notes.txt"]) {
       await answer("hash", hashed(name));
-      await answer("fromHash", stored());
+      await answer("fromHash", storedResult());
     }
     await answer("canBeRead", false);
     await answer("canBeRead", true);
@@ -148,7 +148,7 @@ describe("the queue", () => {
     await until("it has failed", () => item().status.kind === "failed");
     store.again(item().key);
     await answer("fromHash", unknownHash);
-    const second = await answer("send", stored());
+    const second = await answer("send", storedResult());
     expect(second.what).not.toBe(first.what);
   });
 });
@@ -161,7 +161,7 @@ describe("fields of an asset", () => {
     store.add([{ file: new File(["x"], "x"), assetFields: { ...defaultFields, previewId: "11111111-1111-4111-8111-111111111111" } }]);
     await answer("hash", hashed("x"));
     await answer("fromHash", unknownHash);
-    await answer("send", stored());
+    await answer("send", storedResult());
     await until("it is done", () => item().status.kind === "done");
     expect(calls).toEqual([]);
   });
@@ -176,7 +176,7 @@ describe("fields of an asset", () => {
       tags: ["input", "cats"],
       previewId: "11111111-1111-4111-8111-111111111111",
     }));
-    await answer("fromHash", stored());
+    await answer("fromHash", storedResult());
     const call = await answer("change", ok(undefined));
     expect(call.what).toContain('"addedTags":["cats"]');
     expect(call.what).toContain('"preview_id":"11111111');
@@ -185,11 +185,11 @@ describe("fields of an asset", () => {
 
   it("is added to existing content without changing its name or tags", async () => {
     const { add, answer, item, store, waiting } = line();
-    const there = stored({ created_new: false, name: "first.bin", tags: ["old", "input"], user_metadata: { shot: 1 } });
+    const existingAsset = storedResult({ created_new: false, name: "first.bin", tags: ["old", "input"], user_metadata: { shot: 1 } });
     add("again.bin");
     store.describe(new Set([item().key]), (upload) => ({ ...upload.assetFields, metadata: { roll: 2 } }));
     await answer("hash", hashed("a"));
-    await answer("fromHash", there);
+    await answer("fromHash", existingAsset);
     const { what } = await answer("change", ok(undefined));
     const changes = { addedTags: [], removedTags: [], fields: { user_metadata: { shot: 1, roll: 2 } } };
     expect(what).toBe(`asset-1 ${JSON.stringify(changes)}`);
@@ -204,12 +204,12 @@ describe("fields of an asset", () => {
 
   it("renames existing content only when typed, and writes nothing else", async () => {
     const { add, answer, item, store, waiting } = line();
-    const there = stored({ created_new: false, name: "first.bin", tags: ["input"], user_metadata: {} });
+    const existingAsset = storedResult({ created_new: false, name: "first.bin", tags: ["input"], user_metadata: {} });
     add("a", "b");
     store.describe(new Set([item(1).key]), (upload) => ({ ...upload.assetFields, name: "Mine" }));
     for (const name of ["a", "b"]) {
       await answer("hash", hashed(name));
-      await answer("fromHash", there);
+      await answer("fromHash", existingAsset);
     }
     expect((await answer("change", ok(undefined))).what).toContain('"fields":{"name":"Mine"}');
     expect(waiting("change")).toEqual([]);
@@ -219,7 +219,7 @@ describe("fields of an asset", () => {
     const { add, answer, item, store } = line();
     add("a");
     await answer("hash", hashed("a"));
-    await answer("fromHash", stored());
+    await answer("fromHash", storedResult());
     await until("it is stored", () => toneOf(item()) === "ok");
     expect(cannotChange(item())).toBe(false);
     store.describe(new Set([item().key]), (upload) => ({ ...upload.assetFields, name: "Mine" }));
@@ -232,7 +232,7 @@ describe("fields of an asset", () => {
     const { add, store, answer, item } = line();
     add("a");
     await answer("hash", hashed("a"));
-    await answer("fromHash", stored());
+    await answer("fromHash", storedResult());
     await until("it is done", () => item().status.kind === "done");
     store.describe(new Set([item().key]), (upload) => ({ ...upload.assetFields, name: "A cat" }));
     expect(item().changing).toBe("now");
@@ -254,10 +254,10 @@ describe("measured speeds", () => {
     await answer("fromHash", unknownHash);
     await until("it is sent", () => waiting("send").length === 1);
     tick(500);
-    await answer("send", stored({ asset_hash: hashOf("big") }));
+    await answer("send", storedResult({ asset_hash: hashOf("big") }));
     await until("the first is done", () => item().status.kind === "done");
     store.add([{ file: big(), assetFields: defaultFields }]);
-    await answer("send", stored({ asset_hash: hashOf("big") }));
+    await answer("send", storedResult({ asset_hash: hashOf("big") }));
     expect(item(1).sentWhole).toBe("hashing-slower");
     await answer("hash", hashed("big"));
     await until("the second is done", () => item(1).status.kind === "done");

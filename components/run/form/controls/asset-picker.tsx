@@ -54,15 +54,16 @@ function PickerBody({ picture, isMany = false, onClose, onPicked }: Omit<AssetPi
   const hasMore = data?.has_more ?? (data?.total !== undefined ? offset + PAGE < data.total : assets.length === PAGE);
   const seenTags = [...new Set(assets.flatMap((asset) => asset.tags))].slice(0, 50);
   const rangeTo = useRange(pictures.map((picture) => picture.id));
-  const picked = (assetId: string): PickedAsset[] => {
+  const toPicked = (assetId: string): PickedAsset[] => {
     const asset = pictures.find((picture) => picture.id === assetId);
     return asset ? [{ value: assetValue(asset), name: asset.name, assetId: asset.id }] : [];
   };
   function press(assetId: string, isRange: boolean) {
-    if (!isMany) return onPicked(picked(assetId));
+    if (!isMany) return onPicked(toPicked(assetId));
     const next = new Map(chosen);
     const range = rangeTo(assetId, isRange);
-    if (range.length > 1 || !next.delete(assetId)) for (const id of range) for (const pickedAsset of picked(id)) next.set(id, pickedAsset);
+    if (range.length > 1 || !next.delete(assetId))
+      for (const id of range) for (const pickedAsset of toPicked(id)) next.set(id, pickedAsset);
     setChosen(next);
   }
   function search(change: () => void) {

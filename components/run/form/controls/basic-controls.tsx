@@ -251,7 +251,7 @@ export function ChoiceControl({
           {isAbsent ? t("noChoice") : t("otherChoice", { value: String(value) })}
         </option>
       ) : null}
-      <Options of={options.map((option, place) => [place, labels?.[place] ?? String(option)])} />
+      <Options of={options.map((option, index) => [index, labels?.[index] ?? String(option)])} />
     </Select>
   );
 }
@@ -262,15 +262,15 @@ export function BoxControl({ id, name, value, onChange, className: _, ...rest }:
   const box = isObject(value) ? value : {};
   return (
     <span role="group" aria-label={name} className="flex flex-wrap gap-x-3 gap-y-1.5">
-      {boxEdges.map((edge, place) => (
+      {boxEdges.map((edge, index) => (
         <label key={edge} className="flex items-center gap-1.5 text-ink-2">
           {t(edge)}
           <NumberControl
             {...rest}
-            id={place === 0 ? id : `${id}-${edge}`}
+            id={index === 0 ? id : `${id}-${edge}`}
             value={box[edge]}
             integer
-            onChange={(changed) => onChange({ ...box, [edge]: changed })}
+            onChange={(value) => onChange({ ...box, [edge]: value })}
             className="w-20"
           />
         </label>

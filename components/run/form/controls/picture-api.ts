@@ -65,7 +65,7 @@ export async function sendWithoutProgress(file: File, send: SendPicture): Promis
 }
 
 export type PickedPicture = { value: string; name: string };
-export type PickerProps = { isOpen: boolean; onClose: () => void; onPicked: (picked: PickedPicture) => void };
+export type PickerProps = { isOpen: boolean; onClose: () => void; onPicked: (picture: PickedPicture) => void };
 
 /** What an image input needs beyond its value: where pictures are shown from, and how a new one is sent. */
 export type PictureContext = PictureApi & {
@@ -101,9 +101,9 @@ const folders = ["output", "temp", "input"] as const;
 
 type Named = Pick<AssetView, "name" | "hash" | "tags" | "file">;
 
-export function assetValue({ name, hash: stored, tags, file }: Named): string {
+export function assetValue({ name, hash: storedHash, tags, file }: Named): string {
   if (file) return toImageValue({ ...file, name: file.filename });
-  const content = hash.exec(stored ?? "")?.[1];
+  const content = hash.exec(storedHash ?? "")?.[1];
   if (content !== undefined) return contentName(content, name);
   return toImageValue({ name, type: folders.find((folder) => tags.includes(folder)) });
 }
@@ -157,9 +157,9 @@ function createStoredNames(connection: string | undefined, listNewest: Newest): 
   let newest: ReturnType<Newest> | undefined;
   return async (value) => {
     const content = contentOf(value);
-    const beside = content === undefined ? "gone" : await nameBesideBytes(value, connection);
-    if (beside === "gone") return undefined;
-    if (beside !== undefined && contentOf(beside) === undefined) return beside;
+    const nameInInput = content === undefined ? "gone" : await nameBesideBytes(value, connection);
+    if (nameInInput === "gone") return undefined;
+    if (nameInInput !== undefined && contentOf(nameInInput) === undefined) return nameInInput;
     const list = await (newest ??= listNewest());
     const asset = list.ok ? list.value.assets.map(toAssetView).find(({ hash }) => hash?.endsWith(`:${content}`)) : undefined;
     return asset?.name;

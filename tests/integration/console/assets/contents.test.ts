@@ -4,7 +4,7 @@ import { createHarness } from "@/tests/support/harness";
 import { startLittleServer } from "@/tests/support/servers";
 import { until } from "@/tests/support/until";
 
-let [open, sent] = [0, 0];
+let [open, sentCount] = [0, 0];
 const WHOLE = 1024 ** 4;
 
 const harness = await createHarness();
@@ -15,7 +15,7 @@ const service = await startLittleServer((_, response) => {
   response.writeHead(200, { "content-type": "image/png", "content-length": String(WHOLE), etag: '"v1"', "accept-ranges": "bytes" });
   const piece = Buffer.alloc(1024 ** 2);
   const pour = () => {
-    while (!response.destroyed && response.write(piece)) sent += 1;
+    while (!response.destroyed && response.write(piece)) sentCount += 1;
     if (!response.destroyed) response.once("drain", pour);
   };
   pour();
@@ -42,22 +42,22 @@ test("forwards a range with its conditions", async () => {
 
 test("reads on demand and stops upstream when the client leaves", async () => {
   const response = await harness.request(path, { as: "viewer" });
-  sent = 0;
+  sentCount = 0;
   const reader = response.body?.getReader();
   await reader?.read();
   expect(open).toBe(1);
   await reader?.cancel();
   await until("the service is left", () => open === 0);
-  expect(sent).toBeLessThan(50);
+  expect(sentCount).toBeLessThan(50);
 });
 
 test("ends an aborted read with its reason and reports no failure", async () => {
-  const leaving = new AbortController();
-  const response = await harness.request(path, { as: "viewer", signal: leaving.signal });
+  const controller = new AbortController();
+  const response = await harness.request(path, { as: "viewer", signal: controller.signal });
   const reader = response.body?.getReader();
   await reader?.read();
   const reason = new DOMException("the browser went away", "AbortError");
-  leaving.abort(reason);
+  controller.abort(reason);
   const readToItsEnd = async () => {
     while (!(await reader?.read())?.done);
   };

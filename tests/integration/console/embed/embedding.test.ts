@@ -13,7 +13,7 @@ const seconds = () => Math.floor(world.harness.console.now() / 1000);
 const MINUTES_10 = 600;
 
 describe("a wrong ticket is refused, with the reason for the host's admins only", () => {
-  const wrong: [name: string, why: string, make: () => Promise<string>][] = [
+  const wrongTickets: [name: string, why: string, make: () => Promise<string>][] = [
     ["expired", "expired", () => world.ticket({ iat: seconds() - 120, exp: seconds() - 60 })],
     ["of a clock ten minutes behind", "expired", () => world.ticket({ iat: seconds() - MINUTES_10, exp: seconds() - MINUTES_10 + 60 })],
     ["of a clock ten minutes ahead", "early", () => world.ticket({ iat: seconds() + MINUTES_10, exp: seconds() + MINUTES_10 + 60 })],
@@ -39,7 +39,7 @@ describe("a wrong ticket is refused, with the reason for the host's admins only"
     ["of a guest, where none may come", "guests", () => world.ticket({ sub: "visitor", guest: true })],
   ];
 
-  it.each(wrong)("%s", async (_name, reason, make) => {
+  it.each(wrongTickets)("%s", async (_name, reason, make) => {
     const response = await world.bring(await make());
     expect([response.status, response.headers.getSetCookie()]).toEqual([401, []]);
     expect((await response.json()).message).toBe(
@@ -55,8 +55,8 @@ describe("a wrong ticket is refused, with the reason for the host's admins only"
 
   it("used before, also where two bring it at once", async () => {
     const ticket = await world.ticket();
-    const [one, other] = await Promise.all([world.bring(ticket), world.bring(ticket)]);
-    expect([one.status, other.status].sort()).toEqual([201, 401]);
+    const [first, second] = await Promise.all([world.bring(ticket), world.bring(ticket)]);
+    expect([first.status, second.status].sort()).toEqual([201, 401]);
     expect((await world.bring(ticket, { slot: "anotherslot1" })).status).toBe(401);
     expect(await world.whyRefused()).toBe("replayed");
   });
@@ -80,11 +80,11 @@ describe("a session of an embedded page", () => {
     const response = await world.bring(await world.ticket(), { cookie: "" });
     expect(response.headers.getSetCookie()).toEqual([]);
     const { bearer } = await response.json();
-    const place = { [EMBED_PATH_HEADER]: `/embed/${world.host.id}/${SLOT}` };
+    const embedHeaders = { [EMBED_PATH_HEADER]: `/embed/${world.host.id}/${SLOT}` };
     const statusWith = (headers: Record<string, string>) =>
       world.ask("/api/console/views?screen=jobs", { headers }).then(({ status }) => status);
-    expect(await statusWith({ ...place, authorization: `Bearer ${bearer}` })).toBe(200);
-    expect(await statusWith({ ...place, authorization: `Bearer lde_${"x".repeat(43)}` })).toBe(401);
+    expect(await statusWith({ ...embedHeaders, authorization: `Bearer ${bearer}` })).toBe(200);
+    expect(await statusWith({ ...embedHeaders, authorization: `Bearer lde_${"x".repeat(43)}` })).toBe(401);
     expect(await statusWith({ authorization: `Bearer ${bearer}` })).toBe(401);
     expect(await statusWith({ [EMBED_PATH_HEADER]: `/embed/${world.host.id}/anotherslot1`, authorization: `Bearer ${bearer}` })).toBe(401);
   });
@@ -109,10 +109,10 @@ describe("a session of an embedded page", () => {
 
   it("can exist beside another session of the same member", async () => {
     const item = await world.enter({}, "firstslot001");
-    const other = await world.enter({}, "secondslot02");
+    const otherSession = await world.enter({}, "secondslot02");
     expect((await world.ask("/api/embed/session", { ...item, method: "DELETE" })).status).toBe(204);
     expect((await world.ask("/api/embed/session", { ...item, method: "PATCH", json: {} })).status).toBe(401);
-    expect((await world.ask("/api/embed/session", { ...other, method: "PATCH", json: { theme: "dark" } })).status).toBe(204);
+    expect((await world.ask("/api/embed/session", { ...otherSession, method: "PATCH", json: { theme: "dark" } })).status).toBe(204);
   });
 
   it("is renewed by the next ticket while earlier requests keep their expiry", async () => {
@@ -145,12 +145,12 @@ describe("a session of an embedded page", () => {
   });
 
   it("may no more than the ticket, the host page and the member, whichever is least", async () => {
-    const act = async (changes: object) => {
+    const patchSession = async (changes: object) => {
       const session = await world.enter({ ...changes });
       return (await (await world.ask("/api/queue", { ...session, method: "POST", json: { clear: true } })).json()).code;
     };
-    expect(await act({ role: "viewer" })).toBe("ROLE_TOO_LOW");
-    expect(await act({ sub: "viewer@desk.test" })).toBe("ROLE_TOO_LOW");
+    expect(await patchSession({ role: "viewer" })).toBe("ROLE_TOO_LOW");
+    expect(await patchSession({ sub: "viewer@desk.test" })).toBe("ROLE_TOO_LOW");
     const asAdmin = await world.enter({ sub: "admin@desk.test" });
     expect((await world.ask("/api/console/members", asAdmin)).status).toBe(403);
   });
@@ -179,13 +179,13 @@ describe("a session of an embedded page", () => {
   it("reaches only the team's connections, never the member's own", async () => {
     const { memberId } = world.harness.viewerOf("operator");
     const { store, now } = world.harness.console;
-    const own = await store.connections.create({ name: "Own", baseUrl: "http://127.0.0.1:9", memberId, createdAt: now() });
+    const ownConnection = await store.connections.create({ name: "Own", baseUrl: "http://127.0.0.1:9", memberId, createdAt: now() });
     const session = await world.enter();
     const { connections } = await (await world.ask("/api/console/connections", session)).json();
-    const listed = connections.map(({ id }: { id: string }) => id);
-    expect([listed.includes(await world.ownConnection()), listed.includes(own.id)]).toEqual([true, false]);
-    expect((await world.ask(`/api/jobs?connection=${own.id}`, session)).status).toBe(404);
-    expect((await world.bring(await world.ticket({ connection: own.id }))).status).toBe(401);
+    const connectionIds = connections.map(({ id }: { id: string }) => id);
+    expect([connectionIds.includes(await world.ownConnection()), connectionIds.includes(ownConnection.id)]).toEqual([true, false]);
+    expect((await world.ask(`/api/jobs?connection=${ownConnection.id}`, session)).status).toBe(404);
+    expect((await world.bring(await world.ticket({ connection: ownConnection.id }))).status).toBe(401);
     expect(await world.whyRefused()).toBe("connection");
   });
 

@@ -124,10 +124,10 @@ test("stops without waiting for a hung service or a long write, and resumes", as
   await vi.advanceTimersByTimeAsync(5000);
   await stopped;
   vi.useRealTimers();
-  const written = await indexedCount();
-  expect(written).toBeLessThan(1000);
+  const countBefore = await indexedCount();
+  expect(countBefore).toBeLessThan(1000);
   const next = await world(storeState);
-  expect(await next.indexedCount()).toBe(written);
+  expect(await next.indexedCount()).toBe(countBefore);
   await until("all of it is known", async () => (await next.indexedCount()) === 1000);
 });
 

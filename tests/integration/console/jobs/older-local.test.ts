@@ -8,8 +8,8 @@ import { until } from "@/tests/support/until";
 let now = Date.now();
 const harness = await createHarness({ now: () => now });
 const local = await startLocalServer(undefined, { isOld: true });
-const saved = await call("POST", "/api/console/connections", { name: "Old", baseUrl: local.url, shared: true });
-const connection = saved.body.connection.id;
+const saveResponse = await call("POST", "/api/console/connections", { name: "Old", baseUrl: local.url, shared: true });
+const connection = saveResponse.body.connection.id;
 afterEach(() => local.restart());
 
 async function call(method: string, path: string, json?: unknown) {

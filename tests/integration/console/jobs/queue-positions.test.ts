@@ -12,7 +12,7 @@ const harness = await createHarness({ upstreamLimits: { firstRetryMs: 1 } });
 const server = await startLittleServer(({ url }, response) => {
   const pagination = { offset: 0, limit: 1000, total: waiting.length, has_more: false };
   const jobs = waiting.toSorted().map((id) => ({ id, status: "pending", create_time: 1 }));
-  const queue = waiting.map((id, place) => [place, id, { "1": { class_type: "A", inputs: {} } }, [], { create_time: 1 }]);
+  const queue = waiting.map((id, index) => [index, id, { "1": { class_type: "A", inputs: {} } }, [], { create_time: 1 }]);
   if (url.startsWith("/api/jobs?")) return answerJson(response, { jobs, pagination });
   if (url.startsWith("/api/queue")) return answerJson(response, { queue_running: [], queue_pending: queue });
   return answerJson(response, { code: "NOT_FOUND", message: "404" }, 404);

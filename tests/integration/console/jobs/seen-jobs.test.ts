@@ -30,11 +30,11 @@ const openHere = ["searchJobs", "exportJobs", "listWorkflows", "viewCapabilities
 const routes = await loadRoutes();
 
 const member = (role: "admin" | "viewer" | "operator" | "owner") => harness.viewerOf(role).memberId;
-const viewers = (memberId: string) => `/api/console/connections/${seen}/viewers/${memberId}`;
+const viewers = (memberId: string) => `/api/console/connections/${connectionId}/viewers/${memberId}`;
 const give = (as: "admin" | "viewer" | "operator" | "owner", to: string) => harness.request(viewers(to), { as, method: "PUT" });
 const take = (as: "admin" | "viewer" | "operator" | "owner", from: string) => harness.request(viewers(from), { as, method: "DELETE" });
 const read = (path: string, as: "admin" | "viewer" | "operator" | "owner" = "admin") =>
-  harness.request(`${path}${path.includes("?") ? "&" : "?"}connection=${seen}`, { as });
+  harness.request(`${path}${path.includes("?") ? "&" : "?"}connection=${connectionId}`, { as });
 const codeOf = async (response: Response): Promise<unknown> => {
   const text = await response.text();
   return response.headers.get("content-type")?.includes("json") && text ? JSON.parse(text).code : undefined;
@@ -61,14 +61,14 @@ const connection = await store.connections.create({
   memberId: member("operator"),
   createdAt: now(),
 });
-const seen = connection.id;
-await storeApiKey(store.keys, ring, { connectionId: seen, apiKey: KEY, now: now() });
+const connectionId = connection.id;
+await storeApiKey(store.keys, ring, { connectionId, apiKey: KEY, now: now() });
 beforeEach(() => void (service.seen.length = 0));
 
 test("hides a member's own connection until an admin grants the right", async () => {
   for (const role of ["admin", "viewer", "owner"] as const) expect((await read("/api/jobs", role)).status).toBe(404);
   for (const role of ["viewer", "operator"] as const) expect((await give(role, member("viewer"))).status).toBe(403);
-  expect(await (await harness.request("/api/console/connections", { as: "admin" })).text()).not.toContain(seen);
+  expect(await (await harness.request("/api/console/connections", { as: "admin" })).text()).not.toContain(connectionId);
   expect((await give("admin", member("operator"))).status).toBe(409);
   expect((await give("admin", "nobody")).status).toBe(404);
   expect(service.seen).toEqual([]);
@@ -76,16 +76,18 @@ test("hides a member's own connection until an admin grants the right", async ()
   expect((await read("/api/jobs", "viewer")).status).toBe(200);
   expect(service.seen[0]?.headers["x-api-key"]).toBe(KEY);
   const [entry] = await harness.console.store.audit.list({ action: "giveJobsView" }, 1);
-  expect(entry).toMatchObject({ memberName: "admin", connectionId: seen, target: "viewer <viewer@desk.test>", status: 204 });
+  expect(entry).toMatchObject({ memberName: "admin", connectionId, target: "viewer <viewer@desk.test>", status: 204 });
 });
 
 test("lists a granted connection without secrets and tells its owner who sees it", async () => {
-  const listed = async (as: "viewer" | "operator") =>
-    (await (await harness.request("/api/console/connections", { as })).json()).connections.find(({ id }: { id: string }) => id === seen);
-  const shown = await listed("viewer");
-  expect(shown).toMatchObject({ name: "Operator's cloud", seenOf: "operator", baseUrl: "", shared: false });
-  expect(JSON.stringify(shown)).not.toMatch(/127\.0\.0\.1|account\.example|fingerprint|sk-/);
-  const own = await listed("operator");
+  const listConnections = async (as: "viewer" | "operator") =>
+    (await (await harness.request("/api/console/connections", { as })).json()).connections.find(
+      ({ id }: { id: string }) => id === connectionId,
+    );
+  const viewerList = await listConnections("viewer");
+  expect(viewerList).toMatchObject({ name: "Operator's cloud", seenOf: "operator", baseUrl: "", shared: false });
+  expect(JSON.stringify(viewerList)).not.toMatch(/127\.0\.0\.1|account\.example|fingerprint|sk-/);
+  const own = await listConnections("operator");
   expect(own.seenBy.map(({ name, givenBy }: { name: string; givenBy: string }) => [name, givenBy])).toEqual([
     ["admin", "admin"],
     ["viewer", "admin"],
@@ -102,7 +104,7 @@ describe("every operation, for a seeing admin", () => {
     const filled = path.replace(/\{\w+\}/g, "job-1");
     const changes = method !== "GET" && method !== "HEAD";
     const isUpload = path.startsWith("/api/upload") || (path === "/api/assets" && changes);
-    const response = await harness.request(`${filled}?connection=${seen}${query}`, {
+    const response = await harness.request(`${filled}?connection=${connectionId}${query}`, {
       as: "admin",
       method,
       ...(isUpload ? { body: "--x--\r\n", headers: { "content-type": "multipart/form-data; boundary=x" } } : changes && { json: {} }),
@@ -118,13 +120,13 @@ describe("every operation, for a seeing admin", () => {
   });
 });
 
-const named = (route: Route) => `${route.method} ${route.path}`;
-const here = routes.filter(({ guard }) => guard?.connection && !allOperations.some(({ name }) => name === guard.action));
+const labelOf = (route: Route) => `${route.method} ${route.path}`;
+const consoleRoutes = routes.filter(({ guard }) => guard?.connection && !allOperations.some(({ name }) => name === guard.action));
 
 describe("every console route, for a seeing admin", () => {
-  test.each(here.map((route) => [named(route), route] as const))("%s", async (_, { method, path, guard }) => {
+  test.each(consoleRoutes.map((route) => [labelOf(route), route] as const))("%s", async (_, { method, path, guard }) => {
     await harness.console.jobIndex.settled();
-    const response = await harness.request(`${path}?connection=${seen}&asset=a-1`, {
+    const response = await harness.request(`${path}?connection=${connectionId}&asset=a-1`, {
       as: "admin",
       method,
       ...(method !== "GET" && { json: {} }),
@@ -134,11 +136,11 @@ describe("every console route, for a seeing admin", () => {
     expect(requests).toEqual([]);
     if (guard && openHere.includes(guard.action) && guard.action !== "thumbnail") expect(code).not.toBe("JOBS_ONLY");
     else expect(["JOBS_ONLY", "NOT_FOUND", "INVALID_BODY", "INVALID_QUERY"]).toContain(code);
-    expect(service.seen.every((seen) => seen.method === "GET")).toBe(true);
+    expect(service.seen.every((request) => request.method === "GET")).toBe(true);
   });
 
   test("allows use of the connection but no change, check or removal", async () => {
-    const at = `/api/console/connections/${seen}`;
+    const at = `/api/console/connections/${connectionId}`;
     expect((await harness.request(`${at}/use`, { as: "admin", method: "POST" })).status).toBe(200);
     const tries = [harness.request(`${at}/check`, { as: "admin", method: "POST" }), harness.request(at, { as: "admin", method: "DELETE" })];
     tries.push(harness.request(at, { as: "admin", method: "PUT", json: { name: "Mine now" } }));
@@ -157,9 +159,13 @@ test("serves only files that an answer has shown", async () => {
   await read("/api/jobs/job-1", "viewer");
   expect(await view("filename=shown.png&type=output")).toBe(200);
   expect(await view("filename=shown%20too.png&subfolder=a&type=output")).toBe(200);
-  const others = ["filename=shown.png&type=input", "filename=secret.png&type=output", "filename=shown.png%20[input]&type=output"];
-  others.push("filename=shown.png", "filename=shown.png&type=output&subfolder=..", "filename=shown.png&type=output&fullpath=/etc/passwd");
-  for (const query of others) expect([query, await view(query)]).toEqual([query, 403]);
+  const otherPaths = ["filename=shown.png&type=input", "filename=secret.png&type=output", "filename=shown.png%20[input]&type=output"];
+  otherPaths.push(
+    "filename=shown.png",
+    "filename=shown.png&type=output&subfolder=..",
+    "filename=shown.png&type=output&fullpath=/etc/passwd",
+  );
+  for (const query of otherPaths) expect([query, await view(query)]).toEqual([query, 403]);
   expect(await view("filename=secret.png&type=output", "operator")).toBe(200);
   const picture = (query: string) => read(`/api/console/thumbnail?edge=128&${query}`, "viewer").then(({ status }) => status);
   expect(await picture("filename=shown.png&type=output")).toBe(200);
@@ -171,7 +177,7 @@ test("serves only files that an answer has shown", async () => {
 test("refuses the event feed to a seeing admin", async () => {
   const { admitListener } = await import("@/lib/server/bff/admit-listener");
   const headers = { host: HOST, cookie: harness.cookieOf("viewer") };
-  const options = { url: `/ws?connection=${seen}`, headers };
+  const options = { url: `/ws?connection=${connectionId}`, headers };
   const admitted = await admitListener(options as Parameters<typeof admitListener>[0]);
   expect(admitted).toMatchObject({ ok: false, refused: { code: "JOBS_ONLY" } });
 });
@@ -186,7 +192,7 @@ test("never includes the key in an answer", async () => {
 test("ends a running export and later reads when the right is revoked", async () => {
   const { openForJobs } = await import("@/lib/server/connections/access");
   const { operations } = await import("@/lib/contract/operations");
-  const access = await openForJobs(harness.contextOf("viewer"), seen);
+  const access = await openForJobs(harness.contextOf("viewer"), connectionId);
   if (!access.ok) throw new Error(access.failure.message);
   expect((await take("operator", member("viewer"))).status).toBe(204);
   service.seen.length = 0;
@@ -197,7 +203,7 @@ test("ends a running export and later reads when the right is revoked", async ()
   expect(service.seen).toEqual([]);
   expect((await take("operator", member("viewer"))).status).toBe(404);
   const [entry] = await harness.console.store.audit.list({ action: "takeJobsView" }, 2);
-  expect(entry).toMatchObject({ memberName: "operator", connectionId: seen });
+  expect(entry).toMatchObject({ memberName: "operator", connectionId });
 });
 
 test("shows nothing to or of suspended members", async () => {
@@ -232,6 +238,6 @@ test("treats a team connection as nobody's own", async () => {
 });
 
 test("revokes the right with the connection", async () => {
-  expect((await harness.request(`/api/console/connections/${seen}`, { as: "operator", method: "DELETE" })).status).toBe(204);
+  expect((await harness.request(`/api/console/connections/${connectionId}`, { as: "operator", method: "DELETE" })).status).toBe(204);
   expect((await read("/api/jobs", "viewer")).status).toBe(404);
 });

@@ -24,13 +24,13 @@ async function connect(operations: Record<string, [number, unknown] | "silent">,
     const answer = operations[`${method} ${path}`] ?? [404, { code: "NOT_FOUND", message: "no such path" }];
     if (answer !== "silent") answerJson(response, answer[1], answer[0]);
   });
-  const saved = await post("/api/console/connections", { name: "Cloud", baseUrl: server.url, key: "k" });
-  const { connection } = await saved.json();
-  const sent = (path: string) =>
+  const saveResponse = await post("/api/console/connections", { name: "Cloud", baseUrl: server.url, key: "k" });
+  const { connection } = await saveResponse.json();
+  const bodiesOf = (path: string) =>
     server.seen.filter(({ method, url }) => method === "POST" && url.startsWith(path)).map(({ body }) => body.toString());
   return {
     server,
-    sent,
+    sent: bodiesOf,
     canStop: async () =>
       (
         await harness.request(`/api/console/capabilities?of=jobs.stop&connection=${connection.id}`, { as: "operator" })

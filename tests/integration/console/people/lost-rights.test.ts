@@ -53,13 +53,13 @@ beforeEach(async () => {
   service.seen.length = 0;
 });
 
-const ways = {
+const accessChanges = {
   suspended: () => harness.request(`/api/console/members/${person.id}`, { as: "owner", method: "PUT", json: { disabled: true } }),
   removed: () => harness.request(`/api/console/members/${person.id}`, { as: "owner", method: "DELETE" }),
   lowered: () => harness.request(`/api/console/members/${person.id}`, { as: "owner", method: "PUT", json: { role: "viewer" } }),
 };
-async function lose(way: keyof typeof ways) {
-  const response = await ways[way]();
+async function lose(change: keyof typeof accessChanges) {
+  const response = await accessChanges[change]();
   expect(response.ok).toBe(true);
 }
 
@@ -86,7 +86,7 @@ const routes = (await loadRoutes()).filter(
   ({ method, guard }) => guard && guard.role !== "public" && ["POST", "PUT", "PATCH"].includes(method),
 );
 
-describe.each(["removed", "lowered", "suspended"] as const)("a member who is %s while the body is on its way", (way) => {
+describe.each(["removed", "lowered", "suspended"] as const)("a member who is %s while the body is on its way", (change) => {
   test.each(routes.map((route) => [`${route.method} ${route.path}`, route] as const))(
     "%s",
     async (_label, { handler, guard, path, file }) => {
@@ -115,7 +115,7 @@ describe.each(["removed", "lowered", "suspended"] as const)("a member who is %s 
             if (hasRequest) return controller.close();
             hasRequest = true;
             controller.enqueue(Buffer.from(body.slice(0, -1)));
-            await lose(way);
+            await lose(change);
             controller.enqueue(Buffer.from(body.slice(-1)));
           },
         },
@@ -145,15 +145,16 @@ describe.each(["removed", "lowered", "suspended"] as const)("a member who is %s 
       if (hasRequest) expect([response.status, text.includes("UNAUTHORIZED")], text).toEqual([401, true]);
       if (hasRequest) expect(await remainingRows()).toBe(before);
       expect([undefined, "Late"]).toContain((await store.members.get(person.id))?.name);
-      if (hasRequest) expect(service.seen.filter(({ method, body: got }) => method !== "GET" && got.toString() === body)).toEqual([]);
+      if (hasRequest)
+        expect(service.seen.filter(({ method, body: requestBody }) => method !== "GET" && requestBody.toString() === body)).toEqual([]);
     },
   );
 });
 
-describe.each(["removed", "lowered", "suspended"] as const)("a member who is %s during an act of many steps", (way) => {
-  const after = (count: number, counted = calls) => {
+describe.each(["removed", "lowered", "suspended"] as const)("a member who is %s during an act of many steps", (change) => {
+  const after = (count: number, listCalls = calls) => {
     meanwhile = async () => {
-      if (counted().length === count) await lose(way);
+      if (listCalls().length === count) await lose(change);
     };
   };
 
@@ -240,7 +241,7 @@ describe.each<[string, (id: string) => Promise<unknown>, number]>([
       body,
     });
     expect(response.status).toBe(status);
-    expect(service.seen.filter(({ method, body: got }) => method !== "GET" && got.toString() === text)).toEqual([]);
+    expect(service.seen.filter(({ method, body: requestBody }) => method !== "GET" && requestBody.toString() === text)).toEqual([]);
   });
 
   test("gets no further file of an archive, and stops no further job", async () => {

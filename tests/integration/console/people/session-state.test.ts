@@ -20,8 +20,8 @@ beforeEach(async () => {
   person = { id: member.id, cookie: await harness.mintCookie({ sub: member.id, version: member.sessionVersion }) };
 });
 
-const ask = (cookie = person.cookie) => harness.request("/api/console/session", { cookie });
-const state = async (cookie?: string): Promise<SessionState> => (await ask(cookie)).json();
+const requestSession = (cookie = person.cookie) => harness.request("/api/console/session", { cookie });
+const state = async (cookie?: string): Promise<SessionState> => (await requestSession(cookie)).json();
 const change = (json: object) => harness.request(`/api/console/members/${person.id}`, { as: "admin", method: "PUT", json });
 
 test("reports an active session with member, role and read-only mode", async () => {
@@ -69,10 +69,10 @@ test("says that the password was changed, by the member or with a reset link", a
 });
 
 test("says that the session was ended in another browser", async () => {
-  const other = await harness.mintCookie({ sub: person.id, version: 1 });
-  await harness.request("/api/console/account/sessions", { cookie: other, method: "DELETE" });
+  const otherCookie = await harness.mintCookie({ sub: person.id, version: 1 });
+  await harness.request("/api/console/account/sessions", { cookie: otherCookie, method: "DELETE" });
   expect(await state()).toEqual({ state: "ended", cause: "ended" });
-  expect(await state(other)).toMatchObject({ state: "live" });
+  expect(await state(otherCookie)).toMatchObject({ state: "live" });
 });
 
 test("says that the session expired", async () => {

@@ -118,7 +118,7 @@ test("cleans again what an older version had cleaned", async () => {
 
 test("exposes nothing else behind a link", async () => {
   const { token } = await share();
-  const elsewhere = await share({ assets: [other.id] });
+  const otherShare = await share({ assets: [other.id] });
   const tries = ["/0", "/2", "/01", "/1e0", "/-1", "/1.0", `/${other.id}`, `/${other.hash}`, `/${shared.id}`, `/${shared.hash}`, "/..%2f1"];
   const edges = ["/1/255", "/2/256", `/${other.id}/256`, "/1/4096"];
   for (const rest of [...tries, ...edges, "/workflow"]) expect([rest, await statusOf(token, rest)]).toEqual([rest, 404]);
@@ -135,7 +135,7 @@ test("exposes nothing else behind a link", async () => {
   for (const rest of ["/..", "/%2e%2e", "/1/../../../assets", "/1/%2e%2e/%2e%2e"])
     expect([401, 404]).toContain(await statusOf(token, rest));
   // Number one of the second share is its own file.
-  expect((await bytesOf(await ask(elsewhere.token, "/1"))).equals(await bytesOf(await ask(token, "/1")))).toBe(false);
+  expect((await bytesOf(await ask(otherShare.token, "/1"))).equals(await bytesOf(await ask(token, "/1")))).toBe(false);
   // A link is no session.
   for (const path of ["/api/assets", `/api/assets/${shared.id}`, "/api/jobs", "/api/console/shares"])
     for (const headers of [

@@ -17,9 +17,9 @@ const png = await sharp({ create: { width: 80, height: 40, channels: 3, backgrou
 afterEach(() => void Object.assign(limits, defaults));
 
 /** A short limit on reads in place of the three seconds, only while the service is silent: else a slow machine would look silent too. */
-async function silently<T>(ask: () => Promise<T>): Promise<T> {
+async function silently<T>(produce: () => Promise<T>): Promise<T> {
   limits.readMs = 200;
-  return ask().finally(() => (limits.readMs = defaults.readMs));
+  return produce().finally(() => (limits.readMs = defaults.readMs));
 }
 
 async function startPictures() {
@@ -47,8 +47,8 @@ test("answers at once with Retry-After after four timed-out pictures", async () 
     expect([response.status, response.headers.get("cache-control")]).toEqual([504, "no-store"]);
   }
   const before = countRequests();
-  const answer = await ask("e.png");
-  expect([answer.status, answer.headers.get("retry-after"), answer.headers.get("cache-control"), countRequests()]).toEqual([
+  const reply = await ask("e.png");
+  expect([reply.status, reply.headers.get("retry-after"), reply.headers.get("cache-control"), countRequests()]).toEqual([
     503,
     "5",
     "no-store",
@@ -82,14 +82,14 @@ test("forwards a service's Retry-After and asks again on the next request", asyn
     answerJson(response, { code: refusal.code, message: "slower" }, refusal.status, { "retry-after": "1" });
   });
   const connection = await harness.connect(service.url, "k");
-  const ask = async (subject: string) => {
+  const requestThumbnail = async (subject: string) => {
     const { status, headers } = await harness.request(`/api/console/thumbnail?connection=${connection}&${subject}`, { as: "viewer" });
     return [status, headers.get("retry-after"), service.seen.length];
   };
-  for (let each = 1; each <= 5; each += 1) expect(await ask(`asset=limited${each}`)).toEqual([429, "1", each]);
+  for (let each = 1; each <= 5; each += 1) expect(await requestThumbnail(`asset=limited${each}`)).toEqual([429, "1", each]);
   refusal = { code: "SERVICE_UNAVAILABLE", status: 503 };
-  for (let each = 6; each <= 10; each += 1) expect(await ask(`asset=out${each}`)).toEqual([503, "1", each]);
-  expect(await ask("filename=here.png")).toEqual([200, null, 11]);
+  for (let each = 6; each <= 10; each += 1) expect(await requestThumbnail(`asset=out${each}`)).toEqual([503, "1", each]);
+  expect(await requestThumbnail("filename=here.png")).toEqual([200, null, 11]);
 });
 
 test("does not count a second lookup of an asset as a time-out", async () => {
@@ -100,17 +100,18 @@ test("does not count a second lookup of an asset as a time-out", async () => {
   const connection = await harness.connect(service.url, "k");
   // Longer than the wait for a picture.
   limits.firstRetryMs = 3_200;
-  const ask = (asset: string) => harness.request(`/api/console/thumbnail?connection=${connection}&asset=${asset}`, { as: "viewer" });
-  expect((await ask("gone")).status).toBe(404);
+  const requestThumbnail = (asset: string) =>
+    harness.request(`/api/console/thumbnail?connection=${connection}&asset=${asset}`, { as: "viewer" });
+  expect((await requestThumbnail("gone")).status).toBe(404);
 });
 
 test("does not count abandoned pictures against a service", async () => {
   const { at, ask, countRequests: countRequests } = await startPictures();
   for (let each = 1; each <= 5; each += 1) {
-    const leaving = new AbortController();
-    const left = at(`/api/console/thumbnail?filename=${each}.png&type=output`, leaving.signal);
+    const controller = new AbortController();
+    const left = at(`/api/console/thumbnail?filename=${each}.png&type=output`, controller.signal);
     await until("it is asked for", () => countRequests() === each);
-    leaving.abort();
+    controller.abort();
     expect((await left).status).toBe(499);
   }
   expect((await silently(() => ask("z.png"))).status).toBe(504);

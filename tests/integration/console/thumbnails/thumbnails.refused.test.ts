@@ -29,10 +29,10 @@ test("answers no preview for a false picture in the embedded service", async () 
   form.set("file", new File(["no picture at all"], "nonsense.png", { type: "image/png" }));
   const response = await world.harness.request("/api/assets?connection=embedded", { as: "operator", method: "POST", body: form });
   const { id } = await response.json();
-  const answer = await world.harness.request(`/api/console/thumbnail?asset=${id}&edge=256&version=blake3:1&connection=embedded`, {
+  const reply = await world.harness.request(`/api/console/thumbnail?asset=${id}&edge=256&version=blake3:1&connection=embedded`, {
     as: "viewer",
   });
-  expect([response.status, answer.status]).toEqual([201, 204]);
+  expect([response.status, reply.status]).toEqual([201, 204]);
   const half = new FormData();
   half.set("tags", '["input"]');
   half.set("file", new File([new Uint8Array(world.png.subarray(0, world.png.length / 2))], "half.png", { type: "image/png" }));
@@ -88,7 +88,7 @@ test("refuses a 30,000 px edge by its header but shrinks a long picture", async 
 });
 
 test("stops reading at the size or time limit and accepts unknown lengths", async () => {
-  let sent = 0;
+  let sentCount = 0;
   let isLeft = false;
   const endless = await startLittleServer(({ url }, response) => {
     const name = new URL(url, "http://x").searchParams.get("filename");
@@ -102,14 +102,14 @@ test("stops reading at the size or time limit and accepts unknown lengths", asyn
     if (name === "dripping.png") return;
     const piece = Buffer.alloc(1024 ** 2);
     const pour = () => {
-      while (!response.destroyed && response.write(piece)) sent += 1;
+      while (!response.destroyed && response.write(piece)) sentCount += 1;
       if (!response.destroyed) response.once("drain", pour);
     };
     pour();
   });
-  const there = await world.harness.connect(endless.url, "sk-secret-key");
+  const connection = await world.harness.connect(endless.url, "sk-secret-key");
   const get = (name: string) =>
-    world.harness.request(`/api/console/thumbnail?connection=${there}&filename=${name}&edge=128`, { as: "viewer" });
+    world.harness.request(`/api/console/thumbnail?connection=${connection}&filename=${name}&edge=128`, { as: "viewer" });
   expect((await get("unsized.png")).status).toBe(200);
   // Fewer bytes arrived than were announced.
   expect((await get("longer.png")).status).toBe(504);
@@ -118,7 +118,7 @@ test("stops reading at the size or time limit and accepts unknown lengths", asyn
     expect([name, (await get(name)).ok]).toEqual([name, false]);
     await until(`${name} is left`, () => isLeft);
   }
-  expect(sent).toBeLessThan(200);
+  expect(sentCount).toBeLessThan(200);
 });
 
 test("sends the key to previews on the service's origin only", async () => {
@@ -169,8 +169,8 @@ test("sends no key along redirects and blocks redirects to private networks", as
     "file:///etc/passwd",
   ]) {
     world.files.set(`to ${location}`, { location });
-    const answer = await world.ask(`filename=${encodeURIComponent(`to ${location}`)}&edge=128`);
-    expect([location, answer.status >= 400]).toEqual([location, true]);
+    const response = await world.ask(`filename=${encodeURIComponent(`to ${location}`)}&edge=128`);
+    expect([location, response.status >= 400]).toEqual([location, true]);
   }
   expect(inner.seen).toEqual([]);
 });

@@ -25,32 +25,32 @@ async function has(connection: string, of: readonly string[], dir = "") {
   return { status: response.status, body: (await response.json()) as Record<string, unknown> };
 }
 
-async function ask(listed: string[], response: number, then: () => void = () => undefined) {
-  [files, status, onRead] = [listed, response, then];
+async function probe(operationNames: string[], response: number, then: () => void = () => undefined) {
+  [files, status, onRead] = [operationNames, response, then];
   const connection = await harness.connect(server.url, "k");
-  const read = await has(connection, ["userdata.read"], "a/");
-  return [read.status, read.body.code ?? read.body["userdata.read"]];
+  const result = await has(connection, ["userdata.read"], "a/");
+  return [result.status, result.body.code ?? result.body["userdata.read"]];
 }
 
 test("detects file access from a full, partial or empty read", async () => {
-  for (const response of [200, 206, 416]) expect(await ask(["x.txt"], response)).toEqual([200, true]);
+  for (const response of [200, 206, 416]) expect(await probe(["x.txt"], response)).toEqual([200, true]);
   expect(server.seen.at(-1)).toMatchObject({ method: "GET", url: "/api/userdata/a%2Fx.txt" });
 });
 
 test("marks files as unsupported when a listed file cannot be read", async () => {
-  for (const response of [404, 405, 501]) expect(await ask(["x.txt"], response)).toEqual([200, false]);
+  for (const response of [404, 405, 501]) expect(await probe(["x.txt"], response)).toEqual([200, false]);
 });
 
 test("draws no conclusion from one unreadable file", async () => {
   let reads = 0;
-  expect(await ask(["x.txt", "y.txt"], 404, () => void (status = ++reads === 2 ? 206 : 404))).toEqual([200, true]);
-  expect(await ask(["x.txt", "y.txt"], 404)).toEqual([200, false]);
+  expect(await probe(["x.txt", "y.txt"], 404, () => void (status = ++reads === 2 ? 206 : 404))).toEqual([200, true]);
+  expect(await probe(["x.txt", "y.txt"], 404)).toEqual([200, false]);
 });
 
 test("draws no conclusion from a missing file or an outage", async () => {
-  expect(await ask([], 200)).toEqual([200, null]);
-  expect(await ask(["x.txt"], 404, () => void (files = []))).toEqual([200, null]);
-  expect((await ask(["x.txt"], 500))[0]).toBe(502);
+  expect(await probe([], 200)).toEqual([200, null]);
+  expect(await probe(["x.txt"], 404, () => void (files = []))).toEqual([200, null]);
+  expect((await probe(["x.txt"], 500))[0]).toBe(502);
 });
 
 test("infers related capabilities from one read until one is refused", async () => {

@@ -12,16 +12,16 @@ const user =
   (_, response) =>
     answerJson(response, { status }, code);
 
-async function save(baseUrl: string, as: "owner" | "operator" = "operator", more: object = {}) {
+async function save(baseUrl: string, as: "owner" | "operator" = "operator", overrides: object = {}) {
   const response = await harness.request("/api/console/connections", {
     as,
     method: "POST",
-    json: { name: "Cloud", baseUrl, key: "sk-very-secret", ...more },
+    json: { name: "Cloud", baseUrl, key: "sk-very-secret", ...overrides },
   });
   return { status: response.status, body: await response.json() };
 }
 
-async function listed(): Promise<{ id: string; baseUrl: string; fingerprint?: string; status: string }[]> {
+async function listConnections(): Promise<{ id: string; baseUrl: string; fingerprint?: string; status: string }[]> {
   const response = await harness.request("/api/console/connections", { as: "operator" });
   return (await response.json()).connections;
 }
@@ -54,8 +54,8 @@ test.each<[string, Answer, string]>([
   ["a service without users", (_, response) => answerJson(response, {}, 404), "strange"],
   ["a service that is broken", (_, response) => answerJson(response, {}, 500), "failing"],
   ["silence", () => undefined, "unreachable"],
-])("returns the service's message when a connection to %s is saved anyway", async (_name, answer, outcome) => {
-  const server = await startLittleServer(answer);
+])("returns the service's message when a connection to %s is saved anyway", async (_name, respond, outcome) => {
+  const server = await startLittleServer(respond);
   const { status, body } = await save(`${server.url}/`, "operator", { keep: true });
   expect(status).toBe(201);
   expect(body.check.outcome).toBe(outcome);
@@ -91,13 +91,13 @@ test("returns how long a postponed check must wait", async () => {
 test.each<[string, Answer, string]>([
   ["a refused key", (_, response) => answerJson(response, { code: "UNAUTHORIZED", message: "no" }, 401), "refused"],
   ["a service that is broken", (_, response) => answerJson(response, {}, 500), "failing"],
-])("leaves nothing behind after a new connection to %s", async (_name, answer, outcome) => {
-  const server = await startLittleServer(answer);
-  const before = await listed();
+])("leaves nothing behind after a new connection to %s", async (_name, respond, outcome) => {
+  const server = await startLittleServer(respond);
+  const before = await listConnections();
   const { status, body } = await save(server.url);
   expect([status, body.check.outcome]).toEqual([200, outcome]);
   expect(body).not.toHaveProperty("connection");
-  expect(await listed()).toEqual(before);
+  expect(await listConnections()).toEqual(before);
 });
 
 test("saves an accepted connection at once, also from the waiting list", async () => {
@@ -116,7 +116,7 @@ test("keeps stored key and address when new ones are refused, but saves a new na
   const { id, fingerprint } = (await save(good.url)).body.connection;
   const change = async (json: object) =>
     (await harness.request(`/api/console/connections/${id}`, { as: "operator", method: "PUT", json })).json();
-  const now = async () => (await listed()).find((connection) => connection.id === id);
+  const now = async () => (await listConnections()).find((connection) => connection.id === id);
   expect(await change({ key: "wrong" })).toMatchObject({ check: { outcome: "refused" } });
   expect(await change({ baseUrl: "http://127.0.0.1:9", key: "wrong" })).toMatchObject({ check: { outcome: "unreachable" } });
   expect(await now()).toMatchObject({ baseUrl: good.url, fingerprint, status: "active" });
@@ -128,9 +128,9 @@ test("keeps stored key and address when new ones are refused, but saves a new na
 test("does not overwrite a connection changed during its check", async () => {
   const slow: (() => void)[] = [];
   const server = await startLittleServer(({ headers }, response) => {
-    const answer = () => answerJson(response, { status: "active" });
-    if (headers["x-api-key"] === "first") slow.push(answer);
-    else answer();
+    const respond = () => answerJson(response, { status: "active" });
+    if (headers["x-api-key"] === "first") slow.push(respond);
+    else respond();
   });
   const { id } = (await save(server.url)).body.connection;
   const change = (json: object) => harness.request(`/api/console/connections/${id}`, { as: "operator", method: "PUT", json });
@@ -148,24 +148,24 @@ test.each([
   [{ name: "" }, "name"],
   [{ key: "a key with spaces" }, "key"],
   [{ key: "line\nbreak" }, "key"],
-])("names an invalid field: %j", async (wrong, field) => {
-  const { status, body } = await save("http://127.0.0.1:9", "operator", wrong);
+])("names an invalid field: %j", async (fields, field) => {
+  const { status, body } = await save("http://127.0.0.1:9", "operator", fields);
   expect([status, body.code, body.details[0].path]).toEqual([400, "INVALID_BODY", field]);
 });
 
 test("shows personal connections to their member and shared ones to all", async () => {
-  const mine = (await save("http://127.0.0.1:9", "operator", { keep: true })).body.connection.id;
+  const ownConnection = (await save("http://127.0.0.1:9", "operator", { keep: true })).body.connection.id;
   expect((await save("http://127.0.0.1:9", "operator", { shared: true })).status).toBe(403);
-  const ours = (await save("http://127.0.0.1:9", "owner", { shared: true, keep: true })).body.connection.id;
+  const sharedConnection = (await save("http://127.0.0.1:9", "owner", { shared: true, keep: true })).body.connection.id;
   const idsOf = async (as: "viewer" | "operator") => {
     const { connections } = await (await harness.request("/api/console/connections", { as })).json();
     return connections.map(({ id }: { id: string }) => id);
   };
-  expect(await idsOf("operator")).toEqual(expect.arrayContaining([mine, ours, "embedded"]));
-  expect(await idsOf("viewer")).not.toContain(mine);
-  expect((await harness.request(`/api/console/connections/${ours}`, { as: "operator", method: "DELETE" })).status).toBe(403);
-  expect((await harness.request(`/api/console/connections/${mine}`, { as: "owner", method: "DELETE" })).status).toBe(404);
-  expect((await harness.request(`/api/console/connections/${mine}`, { as: "operator", method: "DELETE" })).status).toBe(204);
+  expect(await idsOf("operator")).toEqual(expect.arrayContaining([ownConnection, sharedConnection, "embedded"]));
+  expect(await idsOf("viewer")).not.toContain(ownConnection);
+  expect((await harness.request(`/api/console/connections/${sharedConnection}`, { as: "operator", method: "DELETE" })).status).toBe(403);
+  expect((await harness.request(`/api/console/connections/${ownConnection}`, { as: "owner", method: "DELETE" })).status).toBe(404);
+  expect((await harness.request(`/api/console/connections/${ownConnection}`, { as: "operator", method: "DELETE" })).status).toBe(204);
 });
 
 test("asks for the key again when the base URL changes", async () => {
@@ -224,8 +224,8 @@ test("remembers a missing capability but learns nothing from a missing item", as
   const server = await startLittleServer((_, response) => answerJson(response, { code: "NOT_FOUND", message: "no" }, 404));
   const id = await harness.connect(server.url, "k");
   for (const _ of ["asked", "remembered"]) {
-    const answer = await harness.request(`/api/queue?connection=${id}`, { as: "viewer" });
-    expect([answer.status, (await answer.json()).code, server.seen.length]).toEqual([501, "NOT_IMPLEMENTED", 1]);
+    const response = await harness.request(`/api/queue?connection=${id}`, { as: "viewer" });
+    expect([response.status, (await response.json()).code, server.seen.length]).toEqual([501, "NOT_IMPLEMENTED", 1]);
   }
   for (const expected of [2, 3]) {
     await harness.request(`/api/view?filename=a.png&connection=${id}`, { as: "viewer" });

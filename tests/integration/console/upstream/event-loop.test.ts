@@ -24,8 +24,8 @@ async function connect(texts: Readonly<Record<string, string>>, { key, path }: {
       .end(text);
   });
   const json = { name: "Large", baseUrl: server.url, shared: true, ...(key !== undefined && { key }) };
-  const saved = await harness.request("/api/console/connections", { as: "owner", method: "POST", json });
-  const { connection } = z.object({ connection: z.object({ id: z.string() }) }).parse(await saved.json());
+  const saveResponse = await harness.request("/api/console/connections", { as: "owner", method: "POST", json });
+  const { connection } = z.object({ connection: z.object({ id: z.string() }) }).parse(await saveResponse.json());
   return () => harness.request(`${path}?connection=${connection.id}`, { as: "viewer" });
 }
 
@@ -109,7 +109,7 @@ test.each([
     { "/api/history/job-1": { "job-1": { ...entry(1), prompt: [1, "job-1", nodes(60_000), {}, ["1"]] } } },
   ],
 ])("never blocks longer while reading %s from a local server", async (_, path, answers) => {
-  const open = await connect(Object.fromEntries(Object.entries(answers).map(([at, answer]) => [at, JSON.stringify(answer)])), { path });
+  const open = await connect(Object.fromEntries(Object.entries(answers).map(([at, response]) => [at, JSON.stringify(response)])), { path });
   await (await open()).arrayBuffer();
   const longestMs = await longestTurn(async () => {
     const response = await open();

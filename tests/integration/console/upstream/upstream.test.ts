@@ -21,8 +21,8 @@ describe("upstream", () => {
   type Answer = Parameters<typeof startLittleServer>[0];
   const quick: Partial<UpstreamLimits> = { readMs: 400, writeMs: 400, firstRetryMs: 1, longestWaitMs: 50 };
 
-  async function against(answer: Answer, limits: Partial<UpstreamLimits> = {}) {
-    const server = await startLittleServer(answer);
+  async function against(respond: Answer, limits: Partial<UpstreamLimits> = {}) {
+    const server = await startLittleServer(respond);
     const send = createHttpSend({ connectTimeoutMs: 500 });
     open.push(server, send);
     return { server, send, upstream: createUpstream({ baseUrl: server.url, apiKey: "sk-key", send, limits: { ...quick, ...limits } }) };
@@ -33,9 +33,9 @@ describe("upstream", () => {
   test("parses answers and sends the key in one header, without Origin", async () => {
     const { server, upstream } = await against((_, response) => answerJson(response, { status: "active", more: 1 }));
     expect(await upstream.call(operations.getUser)).toEqual({ ok: true, value: { status: "active", more: 1 } });
-    const [seen] = server.seen;
-    expect(seen?.headers["x-api-key"]).toBe("sk-key");
-    expect([seen?.headers.origin, seen?.headers.cookie, seen?.headers.referer]).toEqual([undefined, undefined, undefined]);
+    const [request] = server.seen;
+    expect(request?.headers["x-api-key"]).toBe("sk-key");
+    expect([request?.headers.origin, request?.headers.cookie, request?.headers.referer]).toEqual([undefined, undefined, undefined]);
   });
 
   test("keeps the path of a base URL, with or without a final slash", async () => {
@@ -170,8 +170,8 @@ describe("upstream", () => {
   test("rejects an answer with too many lists before reading it", async () => {
     const { upstream } = await against(
       (_, response) => {
-        const many = "[],".repeat(2_000_000);
-        response.writeHead(200, { "content-type": "application/json" }).end(`{"jobs":[],"pagination":{},"more":[${many}[]]}`);
+        const longText = "[],".repeat(2_000_000);
+        response.writeHead(200, { "content-type": "application/json" }).end(`{"jobs":[],"pagination":{},"more":[${longText}[]]}`);
       },
       { readMs: 20_000 },
     );
@@ -205,34 +205,34 @@ describe("unresponsive service", () => {
 
   test("waits for one read and fails the others fast when nothing answers", async () => {
     const { upstream } = await behind();
-    const leaving = new AbortController();
+    const controller = new AbortController();
     const ended: string[] = [];
     const reads = Array.from({ length: 6 }, (_, index) =>
-      upstream.call(operations.getUser, { signal: leaving.signal, waits: "poll" }).then((result) => {
+      upstream.call(operations.getUser, { signal: controller.signal, waits: "poll" }).then((result) => {
         ended.push(result.ok ? "answered" : result.failure.code);
         return index;
       }),
     );
     // No browser waits for this call, so it has a longer limit.
-    const background = upstream.call(operations.getUser, { signal: leaving.signal }).then(() => void ended.push("background"));
+    const background = upstream.call(operations.getUser, { signal: controller.signal }).then(() => void ended.push("background"));
     await until("all but the patient one are over", () => ended.length === 5);
     expect(ended).toEqual(Array(5).fill("UPSTREAM_TIMEOUT"));
     expect(ended).not.toContain("background");
-    leaving.abort();
+    controller.abort();
     await Promise.all([...reads, background]);
   });
 
   test("retries a read on a dead line when another read is answered", async () => {
     let isBack = false;
     const { upstream, server } = await behind(() => isBack);
-    const ask = () => upstream.call(operations.getUser, { waits: "poll" });
-    const patient = ask();
+    const call = () => upstream.call(operations.getUser, { waits: "poll" });
+    const patient = call();
     await until("the patient one is asked", () => server.seen.length === 1);
-    const second = await ask();
+    const second = await call();
     expect(second).toMatchObject({ ok: false, failure: { code: "UPSTREAM_TIMEOUT" } });
     isBack = true;
     // Its first connection is still open and never answers.
-    await until("somebody is answered", async () => (await ask()).ok);
+    await until("somebody is answered", async () => (await call()).ok);
     expect(await patient).toMatchObject({ ok: true, value: { status: "active" } });
   });
 

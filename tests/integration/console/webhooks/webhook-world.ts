@@ -45,9 +45,9 @@ export async function createWebhookWorld(settings: Record<string, string> = {}) 
   });
   const connection = await harness.connect(upstream.url, "key-of-the-service");
   /** Handlers use the composition of their process; some tests have two worlds. */
-  const request: typeof harness.request = (to, asking) => {
+  const request: typeof harness.request = (to, options) => {
     getProcessState().composition = harness.console;
-    return harness.request(to, asking);
+    return harness.request(to, options);
   };
   const path = "/api/console/webhooks";
   const hookPath = "/hook?token=of-the-receiver";

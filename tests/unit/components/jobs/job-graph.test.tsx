@@ -57,11 +57,11 @@ describe("the graph of a job", () => {
   });
 
   it("draws no node that a late refusal left unnamed, and no mask in place of a value", () => {
-    const late = factsOf({
+    const lateFacts = factsOf({
       status: "failed",
       execution_error: { node_id: "", node_type: "", exception_message: "refused", exception_type: "ValidationError" },
     });
-    expect(late.timeline.map(({ nodeId, state }) => [nodeId, state])).toEqual([]);
+    expect(lateFacts.timeline.map(({ nodeId, state }) => [nodeId, state])).toEqual([]);
     expect(gistOf({ class_type: "Call", inputs: { api_key: "[REDACTED]", prompt: "a cat" } })).toBe("a cat");
   });
 

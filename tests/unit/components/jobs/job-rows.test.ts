@@ -35,9 +35,9 @@ describe("a row of the history", () => {
 });
 
 describe("input differences", () => {
-  const graph = (seed: unknown, more: object = {}) => ({
+  const graph = (seed: unknown, overrides: object = {}) => ({
     "3": { class_type: "KSampler", inputs: { seed, steps: 20, model: ["1", 0] }, _meta: { title: "Sampler" } },
-    ...more,
+    ...overrides,
   });
 
   test("inputs that differ are listed with the value of each job, and equal ones are not", () => {
@@ -104,8 +104,8 @@ describe("the rows of the queue", () => {
 describe("running a job again", () => {
   it("draws a new value for every numeric seed and changes nothing else", () => {
     let seed = 100;
-    const again = toResubmission({ prompt: graph, extra_data: { a: 1 } }, () => seed++);
-    expect(again).toMatchObject({
+    const resubmission = toResubmission({ prompt: graph, extra_data: { a: 1 } }, () => seed++);
+    expect(resubmission).toMatchObject({
       kind: "ready",
       submission: {
         prompt: { ...graph, "2": { inputs: { image: ["1", 0], seed: 100, noise_seed: 101, steps: 20 } } },
@@ -133,9 +133,9 @@ describe("running a job again", () => {
       api_key_comfy_org: "[REDACTED]",
       extra_pnginfo: { workflow: { id: "w", list: ["[REDACTED]", 2], token: "[REDACTED]" } },
     };
-    const again = toResubmission({ prompt: graph, extra_data });
-    expect(again).toMatchObject({ submission: { extra_data: { extra_pnginfo: { workflow: { id: "w", list: ["", 2] } } } } });
-    expect(JSON.stringify(again)).not.toContain("REDACTED");
+    const resubmission = toResubmission({ prompt: graph, extra_data });
+    expect(resubmission).toMatchObject({ submission: { extra_data: { extra_pnginfo: { workflow: { id: "w", list: ["", 2] } } } } });
+    expect(JSON.stringify(resubmission)).not.toContain("REDACTED");
   });
 
   it("reports a missing graph", () => {

@@ -94,9 +94,9 @@ describe("rows held back while scrolled down", () => {
     ["a row that arrived in the middle of a sorted list waits", "d b a", "d c b", "d b a", 1],
     ["the whole page was pushed away", "b a", "d c", "b a", 2],
     ["rows after the last one appear, as they move nothing", "c b", "c b a", "c b a", 0],
-  ])("%s", (_, shown, latest, rows, newCount) => {
+  ])("%s", (_, expected, latest, rows, newCount) => {
     const list = (ids: string) => ids.split(" ").map((id) => row(id));
-    expect(pauseRows(list(shown), list(latest))).toEqual({ rows: list(rows), newCount });
+    expect(pauseRows(list(expected), list(latest))).toEqual({ rows: list(rows), newCount });
   });
 
   it("shows the next page's rows when all rows of this one were removed", () => {

@@ -34,10 +34,10 @@ const item = (member: MemberView, more: { isViewer?: boolean; canChange?: boolea
 
 describe("actions for a member", () => {
   it("excludes oneself, the owner and stronger members", () => {
-    const changed = (viewer: Role) => roles.filter((role) => mayChange({ id: "me", role: viewer }, { id: "other", role }));
-    expect(changed("owner")).toEqual(["runner", "viewer", "operator", "admin"]);
-    expect(changed("admin")).toEqual(["runner", "viewer", "operator", "admin"]);
-    expect(changed("operator")).toEqual(["runner", "viewer", "operator"]);
+    const changeableRoles = (viewer: Role) => roles.filter((role) => mayChange({ id: "me", role: viewer }, { id: "other", role }));
+    expect(changeableRoles("owner")).toEqual(["runner", "viewer", "operator", "admin"]);
+    expect(changeableRoles("admin")).toEqual(["runner", "viewer", "operator", "admin"]);
+    expect(changeableRoles("operator")).toEqual(["runner", "viewer", "operator"]);
     expect(mayChange({ id: "me", role: "admin" }, { id: "me", role: "admin" })).toBe(false);
   });
 

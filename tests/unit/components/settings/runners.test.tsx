@@ -19,23 +19,23 @@ import { AtPage } from "@/tests/support/at-page";
 import { renderInApp } from "../render";
 import { builtInRunner, studio } from "./runners";
 
-const sent: { path: string; method: string; body?: unknown }[] = [];
+const requests: { path: string; method: string; body?: unknown }[] = [];
 let answers: Response[] = [];
-let listed: Runner[] = [];
+let listedRunners: Runner[] = [];
 
 beforeEach(() => {
-  sent.length = 0;
+  requests.length = 0;
   answers = [];
   vi.stubGlobal("fetch", async (path: string, { method = "GET", body }: RequestInit = {}) => {
-    if (method === "GET") return Response.json({ runners: listed });
-    sent.push({ path, method, ...(typeof body === "string" && { body: JSON.parse(body) }) });
+    if (method === "GET") return Response.json({ runners: listedRunners });
+    requests.push({ path, method, ...(typeof body === "string" && { body: JSON.parse(body) }) });
     return answers.shift() ?? new Response(null, { status: 204 });
   });
 });
 
 const read = <T,>(value: T) => Promise.resolve(ok({ value, atMs: Date.now() }));
 async function show(runners: Runner[]): Promise<void> {
-  listed = runners;
+  listedRunners = runners;
   await act(async () =>
     renderInApp(
       <AtPage>
@@ -64,7 +64,7 @@ it("says of each runner what it is, what it does and what it has done", async ()
 });
 
 it("says why one takes no jobs and what to do, here and on the overview", async () => {
-  const lost = { ...studio, state: "unreachable" as const, reason: { code: "redirects" as const, message: "It answers 302." } };
+  const lostRunner = { ...studio, state: "unreachable" as const, reason: { code: "redirects" as const, message: "It answers 302." } };
   const bad = {
     ...studio,
     id: "bad",
@@ -72,14 +72,14 @@ it("says why one takes no jobs and what to do, here and on the overview", async 
     state: "set_aside" as const,
     reason: { code: "failures" as const, message: "OOM" },
   };
-  await show([builtInRunner, lost, bad]);
-  expect(rowOf(lost).getByText("This address redirects to another one")).toBeDefined();
-  expect(rowOf(lost).getByText("It answers 302.")).toBeDefined();
+  await show([builtInRunner, lostRunner, bad]);
+  expect(rowOf(lostRunner).getByText("This address redirects to another one")).toBeDefined();
+  expect(rowOf(lostRunner).getByText("It answers 302.")).toBeDefined();
   expect(screen.getByText("Runner Studio GPU cannot be reached.")).toBeDefined();
   expect(screen.getByText("Runner Old GPU was set aside: jobs of different users kept failing there.")).toBeDefined();
   answers = [Response.json({ runner: studio })];
   await press("Resume: Old GPU");
-  expect(sent).toEqual([{ path: "/api/console/runners/bad/state", method: "PUT", body: { state: "ready" } }]);
+  expect(requests).toEqual([{ path: "/api/console/runners/bad/state", method: "PUT", body: { state: "ready" } }]);
 });
 
 it("shows nothing about runners on the overview while all work", async () => {
@@ -121,11 +121,11 @@ it("adds an unresponsive address only on confirmation", async () => {
   answers = [Response.json({ problem: { code: "not_reachable", message: "refused" } }), Response.json({ runner: studio }, { status: 201 })];
   await press("Add runner");
   expect(screen.getByText("The server could not be reached")).toBeDefined();
-  listed = [builtInRunner, studio];
+  listedRunners = [builtInRunner, studio];
   await press("Add anyway");
   expect(screen.queryByLabelText("Address")).toBeNull();
   const runner = { address: "10.0.0.12:8188", label: "Studio GPU", tags: ["fast", "big"], slots: 1 };
-  expect(sent).toEqual([
+  expect(requests).toEqual([
     { path: "/api/console/runners/check", method: "POST", body: { address: "10.0.0.12:8188" } },
     { path: "/api/console/runners", method: "POST", body: { ...runner, keep: false } },
     { path: "/api/console/runners", method: "POST", body: { ...runner, keep: true } },
@@ -136,9 +136,9 @@ it("asks before one is removed, and says what happens to what runs there", async
   await show([builtInRunner, studio]);
   await press("Remove: Studio GPU");
   expect(screen.getByText(/^Its running job moves to another runner and starts again\./)).toBeDefined();
-  listed = [builtInRunner];
+  listedRunners = [builtInRunner];
   await press("Remove Studio GPU");
-  expect(sent).toEqual([{ path: "/api/console/runners/studio", method: "DELETE" }]);
+  expect(requests).toEqual([{ path: "/api/console/runners/studio", method: "DELETE" }]);
   expect(screen.queryByRole("heading", { name: "Studio GPU" })).toBeNull();
 });
 
@@ -173,8 +173,8 @@ it("shows that a job ran twice, and which outputs its runner refused", () => {
   ];
   const onShowNode = vi.fn();
   renderInApp(<JobNotes notes={factsOf({ status: "completed", execution_status: { messages } }).notes} onShowNode={onShowNode} />);
-  const [first, second, ...others] = screen.getAllByRole("region", { name: "About this run" });
-  expect(others).toEqual([]);
+  const [first, second, ...otherRegions] = screen.getAllByRole("region", { name: "About this run" });
+  expect(otherRegions).toEqual([]);
   expect(first?.textContent).toContain("Its cache was cleared");
   expect(second?.textContent).toContain("GPU 1 refused some outputs and ran the others.");
   expect(second?.textContent).toContain("choice: Value not in list");

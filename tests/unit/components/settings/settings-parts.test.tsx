@@ -13,14 +13,14 @@ import { AtPage } from "@/tests/support/at-page";
 import { renderInApp } from "../render";
 
 const router = { back: vi.fn(), forward: vi.fn(), refresh: vi.fn(), push: vi.fn(), replace: vi.fn(), prefetch: vi.fn(), bfcacheId: "" };
-const sent: { path: string; method?: string; body?: unknown }[] = [];
+const requests: { path: string; method?: string; body?: unknown }[] = [];
 let answers: Response[] = [];
 
 beforeEach(() => {
-  sent.length = 0;
+  requests.length = 0;
   answers = [];
   vi.stubGlobal("fetch", async (path: string, init: RequestInit = {}) => {
-    sent.push({ path, method: init.method, ...(typeof init.body === "string" && { body: JSON.parse(init.body) }) });
+    requests.push({ path, method: init.method, ...(typeof init.body === "string" && { body: JSON.parse(init.body) }) });
     return answers.shift() ?? new Response(null, { status: 204 });
   });
 });
@@ -60,9 +60,9 @@ describe("the list of invitations", () => {
   it("withdraws after a question with the address and reloads the list", async () => {
     await show(<InvitationList invitations={Promise.resolve(ok([open]))} />);
     await press("Withdraw: grace@example.com");
-    expect(sent).toEqual([]);
+    expect(requests).toEqual([]);
     await press("Withdraw the invitation of grace@example.com");
-    expect(sent).toEqual([{ path: "/api/console/members/invitations/i1", method: "DELETE" }]);
+    expect(requests).toEqual([{ path: "/api/console/members/invitations/i1", method: "DELETE" }]);
     expect(router.refresh).toHaveBeenCalled();
   });
 
@@ -169,10 +169,10 @@ describe("the audit log", () => {
   it("links to the resulting job or asset and names files", async () => {
     const uploaded = { ...entry, id: 6, action: "uploadAsset", outcome: "id=a-2 name=my own cat.png created_new=true" };
     const deleted = { ...entry, id: 5, action: "deleteAsset", target: "a-3", outcome: undefined };
-    const elsewhere = { ...entry, id: 4, connection: { id: "theirs" } };
-    const written = { ...entry, id: 3, action: "writeUserdata", target: "workflows/a.json", outcome: "path=workflows/a.json" };
+    const otherEntry = { ...entry, id: 4, connection: { id: "theirs" } };
+    const writeEntry = { ...entry, id: 3, action: "writeUserdata", target: "workflows/a.json", outcome: "path=workflows/a.json" };
     const removed = { ...entry, id: 2, action: "manageQueue", outcome: "deleted=2 (x, y)" };
-    await show(screenOf([{ ...entry, target: "abc" }, uploaded, deleted, elsewhere, written, removed]));
+    await show(screenOf([{ ...entry, target: "abc" }, uploaded, deleted, otherEntry, writeEntry, removed]));
     const rows = screen.getAllByRole("row").slice(1);
     const linksIn = (row: HTMLElement | undefined) => [...(row?.querySelectorAll("a") ?? [])].map((link) => link.getAttribute("href"));
     expect(rows.map(linksIn)).toEqual([["/jobs/abc?connection=c"], ["/assets/a-2?connection=c"], [], [], [], []]);
@@ -202,10 +202,10 @@ describe("the audit log", () => {
 
 describe("the account", () => {
   const member: MemberView = { id: "ana", name: "Ana Ruiz", email: "ana@example.com", role: "operator", disabled: false, createdAt: 0 };
-  const mine = { browser: "Firefox · Linux", address: "198.51.100.1", method: "password", createdAt: 0, usedAt: 0 };
+  const ownSession = { browser: "Firefox · Linux", address: "198.51.100.1", method: "password", createdAt: 0, usedAt: 0 };
   const sessions = [
-    { ...mine, id: "this", current: true },
-    { ...mine, id: "phone", browser: "Safari · iOS", address: "203.0.113.9", current: false },
+    { ...ownSession, id: "this", current: true },
+    { ...ownSession, id: "phone", browser: "Safari · iOS", address: "203.0.113.9", current: false },
   ];
   const form = (name: string) => within(screen.getByRole("region", { name }));
   const refusal = (path: string) =>
@@ -237,10 +237,10 @@ describe("the account", () => {
     answers = [Response.json({ code: "INTERNAL", message: "" }, { status: 500 })];
     await show(<AccountScreen methods={{ password: true, providers: [] }} member={member} sessions={sessions} />);
     await press("End all other sessions");
-    expect(sent).toEqual([]);
+    expect(requests).toEqual([]);
     const dialog = within(screen.getByRole("dialog"));
     await act(async () => fireEvent.click(dialog.getByRole("button", { name: "End all other sessions" })));
-    expect(sent).toEqual([{ path: "/api/console/account/sessions", method: "DELETE" }]);
+    expect(requests).toEqual([{ path: "/api/console/account/sessions", method: "DELETE" }]);
     expect(screen.getByRole("alert")).toBeDefined();
     cleanup();
     await show(<AccountScreen methods={{ password: true, providers: [] }} member={member} sessions={sessions.slice(0, 1)} />);

@@ -35,9 +35,9 @@ describe("the answer to a connection's check", () => {
   it("shows the service's requested wait instead of a moment", () => {
     const next = (retryAfterMs?: number) => {
       renderInApp(<Outcome check={{ outcome: "failing", message: "", dialect: "interface", retryAfterMs }} />);
-      const match = screen.getByRole("status").textContent;
+      const statusText = screen.getByRole("status").textContent;
       cleanup();
-      return match;
+      return statusText;
     };
     expect(next()).toContain("Try again in a moment.");
     expect(next(29_200)).toContain("The service asks to wait 30 s.");
@@ -133,12 +133,12 @@ describe("the connection's form", () => {
 
 describe("saving a refused connection", () => {
   it("keeps typed values, says nothing was saved and saves on demand", async () => {
-    const sent: unknown[] = [];
+    const bodies: unknown[] = [];
     vi.stubGlobal("fetch", (_path: string, init: RequestInit) => {
       const body: unknown = JSON.parse(String(init.body));
-      sent.push(body);
+      bodies.push(body);
       const check = { outcome: "refused", message: "no" };
-      return Promise.resolve(Response.json(sent.length === 1 ? { check } : { check, connection: { id: "c" } }));
+      return Promise.resolve(Response.json(bodies.length === 1 ? { check } : { check, connection: { id: "c" } }));
     });
     const router = { back: vi.fn(), forward: vi.fn(), refresh: vi.fn(), push: vi.fn(), replace: vi.fn(), prefetch: vi.fn(), bfcacheId: "" };
     const onSaved = vi.fn();
@@ -157,7 +157,7 @@ describe("saving a refused connection", () => {
     expect([onSaved.mock.calls.length, onClose.mock.calls.length]).toEqual([0, 0]);
     fireEvent.click(screen.getByRole("button", { name: "Save anyway" }));
     await waitFor(() => expect(onClose).toHaveBeenCalledOnce());
-    expect(sent[1]).toMatchObject({ name: "Studio", key: "k", keep: true });
+    expect(bodies[1]).toMatchObject({ name: "Studio", key: "k", keep: true });
     expect(onSaved).toHaveBeenCalledOnce();
   });
 });

@@ -188,14 +188,14 @@ it.each([
   ["sigma_1", {}, "Sigma"],
   ["strength", {}, "Strength"],
   ["sigma_1", { label: "How soft" }, "How soft"],
-])("uses the outer name of subgraph inputs without numbering: %s, %o", (name, more, label) => {
+])("uses the outer name of subgraph inputs without numbering: %s, %o", (name, overrides, label) => {
   const id = "0a0a0a0a-0000-4000-8000-000000000003";
   const inner = { id: 11, type: "Blur", inputs: [{ name: "sigma", link: 1, widget: { name: "sigma" } }] };
   const links = [{ id: 1, origin_id: -10, origin_slot: 0, target_id: 11, target_slot: 0 }];
   const editor = {
     nodes: [{ id: 5, type: id, inputs: [{ name, widget: { name } }] }],
     links: [],
-    definitions: { subgraphs: [{ id, name: "Soft", inputs: [{ name, ...more, linkIds: [1] }], outputs: [], nodes: [inner], links }] },
+    definitions: { subgraphs: [{ id, name: "Soft", inputs: [{ name, ...overrides, linkIds: [1] }], outputs: [], nodes: [inner], links }] },
     extra: { linearData: { inputs: [[5, name]], outputs: [] } },
   };
   const flat = { "5:11": { class_type: "Blur", inputs: { sigma: 1.5 } } };

@@ -5,14 +5,19 @@ import { convert, definition, inputsOf, net, type NodeSpec } from "./editor-file
 const INNER = "11111111-1111-1111-1111-111111111111";
 const OUTER = "22222222-2222-2222-2222-222222222222";
 const source: NodeSpec = { id: 1, type: "Source" };
-const set = (id: number, name: unknown, from: unknown, more: Partial<NodeSpec> = {}): NodeSpec => ({
+const set = (id: number, name: unknown, from: unknown, overrides: Partial<NodeSpec> = {}): NodeSpec => ({
   id,
   type: "SetNode",
   in: { IMAGE: from },
   values: [name],
-  ...more,
+  ...overrides,
 });
-const get = (id: number, name: unknown, more: Partial<NodeSpec> = {}): NodeSpec => ({ id, type: "GetNode", values: [name], ...more });
+const get = (id: number, name: unknown, overrides: Partial<NodeSpec> = {}): NodeSpec => ({
+  id,
+  type: "GetNode",
+  values: [name],
+  ...overrides,
+});
 const sink = (id: number, from: unknown): NodeSpec => ({ id, type: "Sink", in: { images: from } });
 
 test.for<[string, NodeSpec[], unknown]>([

@@ -15,22 +15,22 @@ describe("copies live", () => {
   type Row = { id: string; status: string; progress?: { value: number }; create_time?: number };
   let rows: readonly Row[] | Response = [];
   /** Fields of the answer beside its rows. */
-  let more: { pagination?: Record<string, unknown>; unreadable?: number } = {};
+  let overrides: { pagination?: Record<string, unknown>; unreadable?: number } = {};
   let requests: string[] = [];
-  let posted: unknown[] = [];
+  let bodies: unknown[] = [];
 
   beforeEach(() => {
     vi.useFakeTimers();
-    [requests, posted] = [[], []];
-    [cancelled, more] = [[], {}];
+    [requests, bodies] = [[], []];
+    [cancelled, overrides] = [[], {}];
     // Replaces the service that this page calls.
     vi.stubGlobal("fetch", async (path: string, init?: { method?: string; body?: string }) => {
       if (init?.method === "POST") {
-        posted.push(JSON.parse(init.body ?? ""));
+        bodies.push(JSON.parse(init.body ?? ""));
         return Response.json({ deleted: ["three"], cleared: false });
       }
       requests.push(path);
-      return rows instanceof Response ? rows.clone() : Response.json({ jobs: rows, pagination: { total: rows.length }, ...more });
+      return rows instanceof Response ? rows.clone() : Response.json({ jobs: rows, pagination: { total: rows.length }, ...overrides });
     });
   });
 
@@ -144,14 +144,14 @@ describe("copies live", () => {
       ["that says there are more", 1, { pagination: { total: 2, has_more: true } }],
       ["that counts more jobs than it gives", 1, { pagination: { total: 9 } }],
       ["with a row that nobody can read", 3, { pagination: { total: 1 }, unreadable: 1 }],
-    ])("are gone only by a complete list, not by a short one %s", async (_, create_time, beside) => {
-      const other = { id: "other", status: "completed", create_time: 2 };
-      rows = [{ id: "one", status: "pending", create_time }, other];
+    ])("are gone only by a complete list, not by a short one %s", async (_, create_time, variant) => {
+      const otherJob = { id: "other", status: "completed", create_time: 2 };
+      rows = [{ id: "one", status: "pending", create_time }, otherJob];
       await show([accepted("one")], "c1");
-      [rows, more] = [[other], beside];
+      [rows, overrides] = [[otherJob], variant];
       await pass(LIVE_MS + 100);
       expect(lines().map((line) => line.textContent)).toEqual(["copy onePendingone"]);
-      more = {};
+      overrides = {};
       await pass(LIVE_MS + 100);
       expect(lines().map((line) => line.textContent)).toEqual(["copy oneGoneone"]);
     });
@@ -166,7 +166,7 @@ describe("copies live", () => {
       fireEvent.click(screen.getByRole("button", { name: "Cancel waiting" }));
       expect(screen.getByText("Cancelling 1 job")).toBeDefined();
       await pass(UNDO_WINDOW_MS + 100);
-      expect(posted).toEqual([{ delete: ["three"] }]);
+      expect(bodies).toEqual([{ delete: ["three"] }]);
       expect(cancelled).toEqual(["three"]);
       expect(screen.getByText("1 cancelled")).toBeDefined();
     });
@@ -177,7 +177,7 @@ describe("copies live", () => {
       fireEvent.click(screen.getByRole("button", { name: "Cancel waiting" }));
       cleanup();
       await pass(0);
-      expect(posted).toEqual([{ delete: ["three"] }]);
+      expect(bodies).toEqual([{ delete: ["three"] }]);
       expect(cancelled).toEqual(["three"]);
     });
   });
@@ -189,12 +189,12 @@ const nothing: Typed = { list: "", from: "", to: "", step: "", count: "", chosen
 const picture = { ...apiTo(undefined), canSend: true, onNamed: () => undefined };
 
 it("counts a Shift press on the label once", () => {
-  const chosen: unknown[] = [];
+  const patches: unknown[] = [];
   function Choices() {
     const [now, setNow] = useState(nothing);
-    const take = (more: Partial<Typed>) => {
-      chosen.push(more.chosen);
-      setNow({ ...now, ...more });
+    const take = (overrides: Partial<Typed>) => {
+      patches.push(overrides.chosen);
+      setNow({ ...now, ...overrides });
     };
     return <VariationFields field={field} way="chosen" typed={now} picture={picture} onTyped={take} />;
   }
@@ -203,7 +203,7 @@ it("counts a Shift press on the label once", () => {
   fireEvent.click(screen.getByText("lanczos"), { shiftKey: true });
   expect(document.activeElement).toBe(screen.getByRole("checkbox", { name: "lanczos" }));
   fireEvent.click(screen.getByText("bilinear"), { shiftKey: true });
-  expect(chosen).toEqual([["bicubic"], ["bicubic", "bilinear", "lanczos"], ["bicubic"]]);
+  expect(patches).toEqual([["bicubic"], ["bicubic", "bilinear", "lanczos"], ["bicubic"]]);
   expect(options.filter((name) => screen.getByRole<HTMLInputElement>("checkbox", { name }).checked)).toEqual(["bicubic"]);
 });
 
@@ -212,7 +212,9 @@ it("checks or unchecks a range of choices with Shift", () => {
   function Choices() {
     const [now, setNow] = useState(nothing);
     typed = now;
-    return <VariationFields field={field} way="chosen" typed={now} picture={picture} onTyped={(more) => setNow({ ...now, ...more })} />;
+    return (
+      <VariationFields field={field} way="chosen" typed={now} picture={picture} onTyped={(overrides) => setNow({ ...now, ...overrides })} />
+    );
   }
   renderPage(<Choices />);
   const box = (name: string) => screen.getByRole<HTMLInputElement>("checkbox", { name });

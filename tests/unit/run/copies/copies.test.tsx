@@ -64,9 +64,9 @@ describe("copies of a run", () => {
     show();
     await runCopies({ from: "1", to: "1", step: "1" }, "Run 1 copy");
     (await nth(sent, 1)).answer(refused(429, "RATE_LIMITED", { retryAfterMs: 20 }));
-    const again = await nth(sent, 2);
-    expect(again.key).toBe(sent[0]?.key);
-    again.answer(accepted("one"));
+    const secondRequest = await nth(sent, 2);
+    expect(secondRequest.key).toBe(sent[0]?.key);
+    secondRequest.answer(accepted("one"));
     expect(await screen.findByText("1 in the queue")).toBeTruthy();
   });
 

@@ -7,8 +7,8 @@ const field = (control: Control, name = "value"): FormField => ({ name, value: u
 const number = field({ kind: "number", integer: true, min: 0, max: 1000 });
 const free = field({ kind: "number", integer: false });
 
-function valuesOf(of: FormField, way: VariationKind, typed: Partial<Typed>) {
-  const variation = variationOf(of, way, { ...nothing, ...typed });
+function valuesOf(of: FormField, kind: VariationKind, typed: Partial<Typed>) {
+  const variation = variationOf(of, kind, { ...nothing, ...typed });
   return variation.ok ? variation.values : variation.problem;
 }
 

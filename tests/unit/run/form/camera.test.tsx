@@ -136,11 +136,11 @@ it.each([
   ["OverconstrainedError", /No camera found/],
   ["NotReadableError", /Close other programs that use it/],
   ["SecurityError", /only on https pages/],
-])("says what to do about %s, and tries again", async (name, said) => {
+])("says what to do about %s, and tries again", async (name, message) => {
   open = () => Promise.reject(new DOMException("", name));
   show();
   await begin();
-  expect((await dialog().findByRole("alert")).textContent).toMatch(said);
+  expect((await dialog().findByRole("alert")).textContent).toMatch(message);
   open = async () => undefined;
   await press("Try again");
   await seePicture();

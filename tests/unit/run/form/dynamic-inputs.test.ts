@@ -67,7 +67,7 @@ const graph: Graph = {
 };
 const order = Object.keys(graph);
 const fieldsOf = (now: Graph, id: string) => formBuilder(graph, order, catalogue)(now).find((node) => node.id === id)?.fields ?? [];
-const named = (now: Graph, id: string) => fieldsOf(now, id).map(({ name, control }) => [name, control.kind]);
+const fieldNames = (now: Graph, id: string) => fieldsOf(now, id).map(({ name, control }) => [name, control.kind]);
 
 function openedStore() {
   const store = createRunStore();
@@ -77,7 +77,7 @@ function openedStore() {
 
 describe("a choice with inputs of its own", () => {
   it("shows the chosen option's inputs under API names", () => {
-    expect(named(graph, "1")).toEqual([
+    expect(fieldNames(graph, "1")).toEqual([
       ["input", "link"],
       ["resize_type", "choice"],
       ["resize_type.width", "number"],
@@ -96,7 +96,7 @@ describe("a choice with inputs of its own", () => {
     const longer = choose(openedStore(), "longer").opened?.graph ?? {};
     expect(Object.keys(longer["1"]?.inputs ?? {})).toEqual(["input", "resize_type", "resize_type.longer_size", "method", "fill", "crop"]);
     expect(longer["1"]?.inputs["resize_type.longer_size"]).toBe(512);
-    expect(named(longer, "1")).toContainEqual(["resize_type.longer_size", "number"]);
+    expect(fieldNames(longer, "1")).toContainEqual(["resize_type.longer_size", "number"]);
     const width = choose(openedStore(), "width").opened?.graph ?? {};
     expect(width["1"]?.inputs).toMatchObject({ resize_type: "width", "resize_type.width": 640 });
     expect(width["1"]?.inputs).not.toHaveProperty(["resize_type.height"]);
@@ -115,7 +115,7 @@ describe("a choice with inputs of its own", () => {
 
 describe("a growing list", () => {
   it("shows its items and the next slot when a form can fill it", () => {
-    expect(named(graph, "2")).toEqual([
+    expect(fieldNames(graph, "2")).toEqual([
       ["images.image0", "link"],
       ["images.image1", "link"],
       ["words.a", "text"],
@@ -194,9 +194,9 @@ describe("names inherited by every object", () => {
         expect(form[1]?.fields[0]?.control).toMatchObject({ kind: "link", fromId: id, fromTitle: classType });
 
         expect(placeProblems(form, {})).toEqual({ byNode: {}, strays: [], nodeCount: 0 });
-        const placed = placeProblems(form, errorsOn(id, classType, input));
-        expect(placed).toMatchObject({ strays: [], first: { nodeId: id, field: input }, nodeCount: 1 });
-        expect(own(own(placed.byNode, id)?.fields, input)).toHaveLength(1);
+        const problems = placeProblems(form, errorsOn(id, classType, input));
+        expect(problems).toMatchObject({ strays: [], first: { nodeId: id, field: input }, nodeCount: 1 });
+        expect(own(own(problems.byNode, id)?.fields, input)).toHaveLength(1);
 
         const store = createRunStore();
         store.open(file);
@@ -250,9 +250,9 @@ test("opens masked inputs empty and drops masked fields", () => {
 
 test("removes a key from typed text, also one without a known shape", () => {
   const graph = { "1": node({ a: "before sk-0123456789abcdefghij after", b: "plain", c: "kept" }) };
-  const places = ["a", "b"].map((input) => ({ kind: "input" as const, node_id: "1", node: "Any", input }));
+  const expectedPlaces = ["a", "b"].map((input) => ({ kind: "input" as const, node_id: "1", node: "Any", input }));
   const remaining = leftOut({ graph, extraData: { token: "t", deep: { secret: "s", steps: 1 } } }, [
-    ...places,
+    ...expectedPlaces,
     { kind: "extra", path: ["token"] },
     { kind: "extra", path: ["deep", "secret"] },
     { kind: "error" },

@@ -177,8 +177,8 @@ describe("fill texts", () => {
 
   test("picks one alternative per draw and reaches all in time", () => {
     expect(prompt("a {red|blue} cat", 3)).toBe(prompt("a {red|blue} cat", 3));
-    const seen = new Set(Array.from({ length: 40 }, (_, draw) => prompt("{red|{dark|light} blue}", draw)));
-    expect([...seen].sort()).toEqual(["dark blue", "light blue", "red"]);
+    const texts = new Set(Array.from({ length: 40 }, (_, draw) => prompt("{red|{dark|light} blue}", draw)));
+    expect([...texts].sort()).toEqual(["dark blue", "light blue", "red"]);
     expect(prompt("one /* not this */two // nor this\nthree")).toBe("one two \nthree");
     expect(prompt("a \\{b\\|c\\}")).toBe("a {b|c}");
     expect(prompt("a \\\\{b} \\(c\\) \\")).toBe("a \\\\b \\(c\\) \\");
@@ -231,34 +231,34 @@ function refused(name: string) {
 describe("node_errors on the form", () => {
   const { prompt, failure } = refused("bad-graph");
   const form = formBuilder(prompt, topologicalOrder(prompt), catalogue())(prompt);
-  const placed = placeProblems(form, failure.nodeErrors ?? {});
+  const problems = placeProblems(form, failure.nodeErrors ?? {});
 
   it("land on the fields they name", () => {
-    expect(Object.keys(placed.byNode).toSorted()).toEqual(["1", "2", "4"]);
-    expect(Object.keys(placed.byNode["1"]?.fields ?? {})).toEqual(["width", "height"]);
-    expect(Object.keys(placed.byNode["2"]?.fields ?? {}).toSorted()).toEqual(["blend_factor", "blend_mode"]);
-    expect(placed.byNode["4"]?.fields.images?.[0]?.type).toBe("required_input_missing");
+    expect(Object.keys(problems.byNode).toSorted()).toEqual(["1", "2", "4"]);
+    expect(Object.keys(problems.byNode["1"]?.fields ?? {})).toEqual(["width", "height"]);
+    expect(Object.keys(problems.byNode["2"]?.fields ?? {}).toSorted()).toEqual(["blend_factor", "blend_mode"]);
+    expect(problems.byNode["4"]?.fields.images?.[0]?.type).toBe("required_input_missing");
   });
 
   it("lead the eye to the first one in the form's order", () => {
-    expect(placed.first).toEqual({ nodeId: "1", field: "width" });
-    expect(placed.nodeCount).toBe(3);
+    expect(problems.first).toEqual({ nodeId: "1", field: "width" });
+    expect(problems.nodeCount).toBe(3);
   });
 
   it("get sentences with the values that matter", () => {
-    const width = placed.byNode["1"]?.fields.width?.[0];
+    const width = problems.byNode["1"]?.fields.width?.[0];
     expect(width && problemSentence(width)).toEqual({ key: "value_smaller_than_min", values: { received: "-5", min: 1 } });
-    const mode = placed.byNode["2"]?.fields.blend_mode?.[0];
+    const mode = problems.byNode["2"]?.fields.blend_mode?.[0];
     expect(mode && problemSentence(mode)).toEqual({ key: "value_not_in_list", values: { received: "sparkle" } });
   });
 
   it("appear at their field, node or form, as precisely as named", () => {
     const error = { type: "new_kind", message: "Too hot", details: "inside", extra_info: { input_name: "gone" } };
     const entry = { class_type: "X", dependent_outputs: [], errors: [error] };
-    const other = placeProblems(form, { "3": entry, "77": entry });
-    expect(other.byNode["3"]?.node.map(({ type }) => type)).toEqual(["new_kind"]);
-    expect(other.strays.map(({ nodeId }) => nodeId)).toEqual(["77"]);
-    expect(other.first).toEqual({ nodeId: "3" });
+    const otherPlaced = placeProblems(form, { "3": entry, "77": entry });
+    expect(otherPlaced.byNode["3"]?.node.map(({ type }) => type)).toEqual(["new_kind"]);
+    expect(otherPlaced.strays.map(({ nodeId }) => nodeId)).toEqual(["77"]);
+    expect(otherPlaced.first).toEqual({ nodeId: "3" });
     expect(problemSentence({ type: "new_kind", message: "Too hot", details: "inside", extra: {} })).toEqual({
       key: "otherWithDetails",
       values: { message: "Too hot", details: "inside" },
@@ -288,8 +288,8 @@ describe("a missing class", () => {
 describe("a loop", () => {
   it("is reported as a path on each of its nodes", () => {
     const { prompt, failure } = refused("cycle");
-    const placed = placeProblems(formBuilder(prompt, Object.keys(prompt), catalogue())(prompt), failure.nodeErrors ?? {});
-    const problem = placed.byNode["1"]?.node[0];
+    const problems = placeProblems(formBuilder(prompt, Object.keys(prompt), catalogue())(prompt), failure.nodeErrors ?? {});
+    const problem = problems.byNode["1"]?.node[0];
     expect(problem && problemSentence(problem).key).toBe("dependency_cycle");
   });
 });

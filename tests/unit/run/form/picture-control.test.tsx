@@ -29,20 +29,20 @@ const choose = (...files: File[]) => act(async () => void fireEvent.change(scree
 const png = (fileName: string) => new File(["x"], fileName, { type: "image/png" });
 
 const asset = { id: "a1", name: "hero.png", asset_hash: `blake3:${"ab".repeat(32)}`, tags: ["output"], mime_type: "image/png" };
-const others = { ...asset, id: "a2", name: "notes.txt", mime_type: "text/plain" };
+const otherAsset = { ...asset, id: "a2", name: "notes.txt", mime_type: "text/plain" };
 const layer = { ...asset, id: "a3", name: "hero-paint.png", tags: ["mask-layer"] };
 const listAssets: RunApi["listAssets"] = async ({ name_contains, exclude_tags = [] }) => {
-  const pictures = [asset, others, layer].filter(
+  const pictures = [asset, otherAsset, layer].filter(
     ({ name, tags }) => name.includes(name_contains) && !tags.some((tag) => exclude_tags.includes(tag)),
   );
   return ok(assetsAnswerSchema.parse({ assets: pictures, total: pictures.length, has_more: false }));
 };
 
 function show({ first = "photo.png", storedName = async () => undefined }: { first?: string; storedName?: RunApi["storedName"] } = {}) {
-  const sent: Sent[] = [];
+  const requests: Sent[] = [];
   const running: boolean[] = [];
   const values: unknown[] = [];
-  const sendPicture: SendPicture = (file, options) => new Promise((finish) => sent.push({ file, ...options, finish }));
+  const sendPicture: SendPicture = (file, options) => new Promise((finish) => requests.push({ file, ...options, finish }));
   function Host() {
     const [value, setValue] = useState<unknown>(first);
     const [names, setNames] = useState<Record<string, string>>({});
@@ -57,7 +57,7 @@ function show({ first = "photo.png", storedName = async () => undefined }: { fir
         }}
         picture={{
           ownNames: names,
-          onNamed: (sentAs, own) => setNames((ownNames) => ({ ...ownNames, [sentAs]: own })),
+          onNamed: (sentAs, ownName) => setNames((ownNames) => ({ ...ownNames, [sentAs]: ownName })),
           canSend: true,
           sendPicture,
           decode,
@@ -69,7 +69,7 @@ function show({ first = "photo.png", storedName = async () => undefined }: { fir
     );
   }
   const view = renderPage(<Host />);
-  return { sent, running, values, ...view };
+  return { sent: requests, running, values, ...view };
 }
 
 describe("the picture of a node", () => {
@@ -183,10 +183,10 @@ describe("the picture of a node", () => {
     expect(screen.getByRole("button", { name: `Copy ${content}` })).toBeTruthy();
     expect(values).toEqual([]);
     cleanup();
-    const other = `${"cd".repeat(32)}.png`;
-    show({ first: other, storedName });
-    await waitFor(() => expect(requests).toEqual([content, other]));
-    expect(name()).toBe(other);
+    const otherFile = `${"cd".repeat(32)}.png`;
+    show({ first: otherFile, storedName });
+    await waitFor(() => expect(requests).toEqual([content, otherFile]));
+    expect(name()).toBe(otherFile);
     cleanup();
     show({ storedName });
     expect(requests).toHaveLength(2);

@@ -10,7 +10,7 @@ import { type RunSource } from "@/components/run/workflow/run-sources";
 import { assetSchema } from "@/lib/contract/schemas/asset";
 import { objectInfoSchema } from "@/lib/contract/schemas/object-info";
 import { failed, ok } from "@/lib/shared/result";
-import { apiTo, drop, field, openText, pressRun, runButton, stored } from "../page";
+import { apiTo, drop, field, openText, pressRun, runButton, byteSourceOf } from "../page";
 import { inPage, renderPage } from "../render";
 
 const pair = (name: string) => readFileSync(`tests/fixtures/editor-pairs/${name}`, "utf8");
@@ -33,9 +33,9 @@ beforeEach(() => {
 const connections = ["Here", "Studio", "Lab", "Attic"].map((name) => ({ id: name.toLowerCase(), name, embedded: false }));
 
 function open(ports: Partial<RunApi> = {}, source?: RunSource) {
-  const sent: unknown[] = [];
+  const bodies: unknown[] = [];
   const sendPrompt: RunApi["sendPrompt"] = async (submission) => {
-    sent.push(submission);
+    bodies.push(submission);
     return ok({ prompt_id: "job-1", node_errors: {} });
   };
   if (source) window.history.replaceState(null, "", "/run?job=x");
@@ -47,7 +47,7 @@ function open(ports: Partial<RunApi> = {}, source?: RunSource) {
   );
   const store = createRunStore();
   const { rerender } = renderPage(page("here"));
-  return { sent, store, switchTo: (connection: string) => rerender(inPage(page(connection))) };
+  return { sent: bodies, store, switchTo: (connection: string) => rerender(inPage(page(connection))) };
 }
 const question = () => screen.findByRole("dialog", { name: /contains two workflows/ });
 const choose = async (name: RegExp) => fireEvent.click(within(await question()).getByRole("button", { name }));
@@ -116,13 +116,13 @@ it("keeps the open workflow when closed without a choice", async () => {
 });
 
 it.each<[string, RunSource, Partial<RunApi>]>([
-  ["a stored file", { file: "out/both.opus" }, { readStored: async () => ok(stored(carrier("both.opus"))) }],
+  ["a stored file", { file: "out/both.opus" }, { readStored: async () => ok(byteSourceOf(carrier("both.opus"))) }],
   [
     "an asset",
     { carrier: "a" },
     {
       readAsset: async () => ok(assetSchema.parse({ id: "a", name: "both.mp3", mime_type: "audio/mpeg", tags: ["output"] })),
-      readFile: async () => ok(stored(carrier("both.mp3"))),
+      readFile: async () => ok(byteSourceOf(carrier("both.mp3"))),
     },
   ],
   [
@@ -178,9 +178,10 @@ it("opens a file with missing classes read-only and names packs and services", a
 });
 
 it("names missing classes by pack, also in groups, and what was replaced", async () => {
-  const node = (id: number, type: string, more: object = {}) => ({ id, type, inputs: [], outputs: [], ...more });
+  const node = (id: number, type: string, overrides: object = {}) => ({ id, type, inputs: [], outputs: [], ...overrides });
   const inGroup = { type: "Unheard", inputs: [], outputs: [], properties: { cnr_id: "grouped-pack" } };
-  const takes = (id: number, type: string, link: number, more = {}) => node(id, type, { inputs: [{ name: "image", link }], ...more });
+  const takes = (id: number, type: string, link: number, overrides = {}) =>
+    node(id, type, { inputs: [{ name: "image", link }], ...overrides });
   open();
   await openText(
     JSON.stringify({

@@ -51,9 +51,9 @@ describe("the open workflow after a reload", () => {
 
   it("still calls a picture as its owner does", () => {
     const { storage } = storageWith();
-    const named: Step = (store) => store.nameFile(1, "4be1.png", "mine.png");
+    const nameStep: Step = (store) => store.nameFile(1, "4be1.png", "mine.png");
     const picture: Step = (store) => store.edit(1, { nodeId: "1", name: "image", value: "4be1.png" });
-    keepDraft(storage, "ada", openedOf(open(sampleText("02-poster-from-photo")), named, picture));
+    keepDraft(storage, "ada", openedOf(open(sampleText("02-poster-from-photo")), nameStep, picture));
     const draft = readDraft(storage, "ada");
     const openWorkflow = draft && through((store) => store.restore(draft)).opened;
     expect(openWorkflow?.graph["1"]?.inputs.image).toBe("4be1.png");
@@ -82,8 +82,8 @@ describe("the open workflow after a reload", () => {
     ];
     const catalogue = { Resize: { input: { required: { resize_type: ["COMFY_DYNAMICCOMBO_V3", { options }] } } } };
     const graph = { "1": { class_type: "Resize", inputs: { resize_type: "width", "resize_type.width": 640 } } };
-    const chosen: Step = (store) => store.edit(1, { nodeId: "1", name: "resize_type", value: "longer" }, catalogue);
-    keepDraft(storage, "ada", openedOf(open(JSON.stringify(graph)), chosen));
+    const chooseStep: Step = (store) => store.edit(1, { nodeId: "1", name: "resize_type", value: "longer" }, catalogue);
+    keepDraft(storage, "ada", openedOf(open(JSON.stringify(graph)), chooseStep));
     const draft = readDraft(storage, "ada");
     const openWorkflow = draft && through((store) => store.restore(draft)).opened;
     expect(openWorkflow?.graph["1"]?.inputs).toEqual({ resize_type: "longer", "resize_type.longer_size": 512 });

@@ -15,16 +15,16 @@ const readCatalogue = async () => ok(info);
 
 /** The content of the files that the page saves, by their addresses. */
 function savedFiles() {
-  const saved: { path: string; text: string }[] = [];
+  const savedTexts: { path: string; text: string }[] = [];
   const { fetch } = globalThis;
   vi.stubGlobal("fetch", async (path: string | URL, init: RequestInit = {}) => {
     if (typeof path !== "string" || !path.startsWith("/")) return fetch(path, init);
     if (path.startsWith("/api/object_info")) return Response.json(info);
     if (!path.startsWith("/api/userdata/")) return Response.json({ code: "NOT_FOUND" }, { status: 404 });
-    saved.push({ path, text: String(init.body) });
+    savedTexts.push({ path, text: String(init.body) });
     return Response.json({ path: "x" });
   });
-  return saved;
+  return savedTexts;
 }
 const press = (name: string, at = 0) => fireEvent.click(screen.getAllByRole("button", { name })[at] ?? document.body);
 const type = (name: string, value: string, at = 0) => {
@@ -67,7 +67,7 @@ test("refuses a file without the node list and keeps the open one", async () => 
 });
 
 test("saves typed values into the editor file and sends them", async () => {
-  const saved = savedFiles();
+  const files = savedFiles();
   const service = await startPromptServer();
   show(apiTo(service, { readCatalogue }));
   await drop("two.json", pair("20-subgraph-linked-widget.editor.json"));
@@ -81,8 +81,8 @@ test("saves typed values into the editor file and sends them", async () => {
   expect((await screen.findByRole("radio", { name: /^Editor file/ })).matches(":checked")).toBe(true);
   press("Save", 1);
   await waitFor(() => expect(screen.queryByRole("textbox", { name: "Name" })).toBeNull());
-  expect(saved[0]?.path).toContain(encodeURIComponent("workflows/two.json"));
-  const [file] = saved;
+  expect(files[0]?.path).toContain(encodeURIComponent("workflows/two.json"));
+  const [file] = files;
   const before = JSON.parse(pair("20-subgraph-linked-widget.editor.json"));
   before.definitions.subgraphs[0].nodes[1].widgets_values[1] = 77;
   expect(JSON.parse(file?.text ?? "")).toEqual(before);
@@ -91,7 +91,7 @@ test("saves typed values into the editor file and sends them", async () => {
 });
 
 test("saves an API graph as such or as an editor file", async () => {
-  const saved = savedFiles();
+  const files = savedFiles();
   show(apiTo(undefined, { readCatalogue }));
   await drop("plain.json", pair("01-basic-image.api.json"));
   await screen.findAllByRole("button", { name: "Run" });
@@ -100,13 +100,13 @@ test("saves an API graph as such or as an editor file", async () => {
   fireEvent.click(screen.getByRole("radio", { name: /^Editor file/ }));
   press("Save", 1);
   await waitFor(() => expect(screen.queryByRole("textbox", { name: "Name" })).toBeNull());
-  expect(saved[0]?.path).toContain(encodeURIComponent("workflows/plain.json"));
-  const { graph } = toApiWorkflow(saved[0]?.text, info);
+  expect(files[0]?.path).toContain(encodeURIComponent("workflows/plain.json"));
+  const { graph } = toApiWorkflow(files[0]?.text, info);
   expect(comparable(graph, info)).toEqual(comparable(JSON.parse(pair("01-basic-image.api.json")), info));
 });
 
 const drawing = () => JSON.parse(pair("01-basic-image.editor.json"));
-const own = () => JSON.parse(pair("01-basic-image.api.json"));
+const readPair = () => JSON.parse(pair("01-basic-image.api.json"));
 async function openAsRun(prompt: object) {
   await drop("two.json", JSON.stringify({ prompt, extra_data: { extra_pnginfo: { workflow: drawing() } } }));
   fireEvent.click(await screen.findByRole("button", { name: /^Executed workflow/ }));
@@ -118,7 +118,7 @@ async function openAsRun(prompt: object) {
 test("saves a run into its drawing", async () => {
   savedFiles();
   show(apiTo(undefined, { readCatalogue }));
-  await openAsRun({ ...own(), "1": { ...own()["1"], inputs: { ...own()["1"].inputs, width: 7 } } });
+  await openAsRun({ ...readPair(), "1": { ...readPair()["1"], inputs: { ...readPair()["1"].inputs, width: 7 } } });
   expect(await screen.findByText(/unchanged except for the values you edited/)).toBeTruthy();
 });
 
@@ -126,7 +126,7 @@ test("neither saves nor sends a foreign drawing", async () => {
   savedFiles();
   const service = await startPromptServer();
   show(apiTo(service, { readCatalogue }));
-  await openAsRun({ ...own(), "99": { class_type: "EmptyImage", inputs: {} } });
+  await openAsRun({ ...readPair(), "99": { class_type: "EmptyImage", inputs: {} } });
   expect(await screen.findByText(/with a new layout/)).toBeTruthy();
   press("Cancel");
   pressRun();

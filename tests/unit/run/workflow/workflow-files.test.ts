@@ -63,7 +63,7 @@ describe("problems of a workflow's shape", () => {
 
   it("reports a thousand loops quickly", () => {
     const graph = Object.fromEntries(
-      Array.from({ length: 1000 }, (_, place) => [String(place), { class_type: "ImageInvert", inputs: { image: [String(place), 0] } }]),
+      Array.from({ length: 1000 }, (_, index) => [String(index), { class_type: "ImageInvert", inputs: { image: [String(index), 0] } }]),
     );
     expect(Object.keys(faultsOf(graph, undefined)?.errors ?? {})).toHaveLength(20);
   });
@@ -155,9 +155,9 @@ describe("the id of a workflow", () => {
 
   it("differs between all samples, and between many graphs of one shape", () => {
     expect(new Set(names.map((name) => workflowIdOf(sampleGraph(name)))).size).toBe(names.length);
-    const many = Array.from({ length: 5000 }, (_, index) => workflowIdOf({ [String(index)]: { class_type: "A", inputs: {} } }));
-    expect(new Set(many).size).toBe(5000);
+    const manyIds = Array.from({ length: 5000 }, (_, index) => workflowIdOf({ [String(index)]: { class_type: "A", inputs: {} } }));
+    expect(new Set(manyIds).size).toBe(5000);
     // Each of the four words alone distinguishes them: every lane of the mix is in use.
-    for (const at of [0, 9, 19, 28]) expect(new Set(many.map((id) => id.slice(at, at + 8))).size).toBeGreaterThan(4900);
+    for (const at of [0, 9, 19, 28]) expect(new Set(manyIds.map((id) => id.slice(at, at + 8))).size).toBeGreaterThan(4900);
   });
 });
