@@ -10,7 +10,7 @@ import { MAX_COMPARED, useViewing } from "@/components/viewer/use-viewing";
 import { type AppField, type AppValues, type AppView } from "@/lib/contract/apps/app";
 import { own } from "@/lib/contract/json/own";
 import { differing } from "./app-values";
-import { RunCard, type Shown, toShown, ValueShown } from "./run-card";
+import { RunCard, type ShownResult, toShownResults, ValueShown } from "./run-card";
 import { type useAppRuns } from "./use-app-runs";
 
 const Viewer = dynamic(() => import("@/components/viewer/viewer").then((module) => module.Viewer), { ssr: false });
@@ -29,7 +29,7 @@ export function AppRuns({ app, runs: { runs, live, more }, onReuse }: AppRunsPro
   const { inputs } = app;
   const [marked, setMarked] = useState<readonly string[]>([]);
   const [isComparing, setComparing] = useState(false);
-  const pictures = runs.flatMap((run) => run.results.flatMap((result) => toShown(run, result)));
+  const pictures = runs.flatMap((run) => run.results.flatMap((result) => toShownResults(run, result)));
   const chosenPictures = marked.flatMap((id) => pictures.find(({ item }) => item.id === id) ?? []);
   const viewing = useViewing({
     indexOf: (id) => pictures.findIndex(({ item }) => item.id === id),
@@ -108,7 +108,7 @@ export function AppRuns({ app, runs: { runs, live, more }, onReuse }: AppRunsPro
 }
 
 /** Below the compared pictures: the inputs that differ between their runs. */
-function Differences({ app, inputs, chosen }: { app: string; inputs: readonly AppField[]; chosen: readonly Shown[] }) {
+function Differences({ app, inputs, chosen }: { app: string; inputs: readonly AppField[]; chosen: readonly ShownResult[] }) {
   const t = useTranslations("apps.runs");
   return (
     <section aria-label={t("differences")} className="max-h-[38dvh] shrink-0 overflow-auto border-t border-line px-4 py-3">

@@ -87,7 +87,7 @@ export function usePictures(app: string | undefined, canSend: boolean, connectio
   const connection = useConnections().find(({ id }) => id === connectionId) ?? currentConnection;
   const id = connection?.id;
   const role = useRole();
-  const seesAssets = hasFeature(connection, "assets") && (role === undefined || hasRole(role, "viewer"));
+  const canSeeAssets = hasFeature(connection, "assets") && (role === undefined || hasRole(role, "viewer"));
   const pictures = useMemo(() => createPictureApi(connection?.id, hasFeature(connection, "contentLookup")), [connection]);
   return {
     connection: id,
@@ -100,7 +100,7 @@ export function usePictures(app: string | undefined, canSend: boolean, connectio
     ...(app !== undefined && {
       sourceOf: (value: string) => fileAddress(app, value, 512),
       masks: masksOf(app),
-      ...(!seesAssets && { picker: (props: PickerProps) => <OwnPictures app={app} {...props} /> }),
+      ...(!canSeeAssets && { picker: (props: PickerProps) => <OwnPictures app={app} {...props} /> }),
     }),
     onNamed: (sentAs, name) => setOwnNames((ownNames) => ({ ...ownNames, [sentAs]: name })),
   };
@@ -139,13 +139,13 @@ function OpenApp({ app, onRun }: { app: AppView; onRun: () => Promise<void> }) {
     field?.focus({ preventScroll: true });
     field?.scrollIntoView?.({ block: "center" });
   }
-  async function run(isAgain = false) {
+  async function run(isRetry = false) {
     if (!canRun || isBusy) return;
     const appProblems = problemsOf(inputs, values);
     if (appProblems.length > 0) return showProblems(appProblems);
     setProblems([]);
     const inputsToSend = toSend(inputs, values);
-    const failure = await (isAgain ? runs.again(inputsToSend) : runs.send(inputsToSend, draws ? count : 1));
+    const failure = await (isRetry ? runs.again(inputsToSend) : runs.send(inputsToSend, draws ? count : 1));
     const refused = failure && problemsIn(failure, inputs);
     if (refused) {
       runs.forget();
@@ -159,8 +159,11 @@ function OpenApp({ app, onRun }: { app: AppView; onRun: () => Promise<void> }) {
     storedValues.set(next);
     setProblems([]);
     const missingFiles = await filesGone(id, inputs, next);
-    const stillFilledIn = missingFiles.filter(({ input }) => own(storedValues.get(), input) === own(next, input));
-    setProblems((now) => [...now.filter(({ input }) => !stillFilledIn.some((appProblem) => appProblem.input === input)), ...stillFilledIn]);
+    const unchangedMissing = missingFiles.filter(({ input }) => own(storedValues.get(), input) === own(next, input));
+    setProblems((now) => [
+      ...now.filter(({ input }) => !unchangedMissing.some((appProblem) => appProblem.input === input)),
+      ...unchangedMissing,
+    ]);
   }
   useRunKey(() => void run());
   return (
@@ -249,7 +252,7 @@ function AppOperation({ app: { id, inputs } }: { app: AppView }) {
 /** With files the body is a form, otherwise JSON. Inside single quotes a shell takes every character literally but the quote itself. */
 export function curlLine(address: string, inputs: readonly AppField[]): string {
   const key = '-H "Authorization: Bearer $LIGHTDESK_TOKEN"';
-  const quoted = (text: string) => `'${text.replaceAll("'", String.raw`'\''`)}'`;
+  const shellQuote = (text: string) => `'${text.replaceAll("'", String.raw`'\''`)}'`;
   const shownInputs = inputs.filter(
     ({ isRequired, example, default: defaultValue }) => isRequired || example !== undefined || defaultValue !== undefined,
   );
@@ -257,13 +260,13 @@ export function curlLine(address: string, inputs: readonly AppField[]): string {
   if (hasFiles) {
     const parts = shownInputs.map((input) =>
       isFileKind(input.control.kind)
-        ? `-F ${quoted(`${input.name}=@${input.name}`)}`
-        : `--form-string ${quoted(`${input.name}=${String(valueOf(input))}`)}`,
+        ? `-F ${shellQuote(`${input.name}=@${input.name}`)}`
+        : `--form-string ${shellQuote(`${input.name}=${String(valueOf(input))}`)}`,
     );
-    return ["curl", key, ...parts, quoted(address)].join(" ");
+    return ["curl", key, ...parts, shellQuote(address)].join(" ");
   }
   const body = writeExactJson({ inputs: Object.fromEntries(shownInputs.map((input) => [input.name, valueOf(input)])) });
-  return ["curl", key, "-H 'Content-Type: application/json'", "-d", quoted(body), quoted(address)].join(" ");
+  return ["curl", key, "-H 'Content-Type: application/json'", "-d", shellQuote(body), shellQuote(address)].join(" ");
 }
 
 function valueOf({ example, default: defaultValue, control }: AppField): unknown {

@@ -163,7 +163,7 @@ function Cover({ app: { id, hasCover }, eager }: { app: Pick<AppCard, "id" | "ha
     </span>
   );
   if (!hasCover) return none;
-  return <Picture src={apiPath(appApi(id, "cover"))} alt="" width={480} height={270} eager={eager} className={box} instead={() => none} />;
+  return <Picture src={apiPath(appApi(id, "cover"))} alt="" width={480} height={270} eager={eager} className={box} fallback={() => none} />;
 }
 
 type FavouriteButtonProps = { app: Pick<AppCard, "id" | "title" | "isFavourite">; onChanged: () => Promise<void>; className?: string };

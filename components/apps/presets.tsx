@@ -31,10 +31,10 @@ export function Presets({ app, inputs, values, last, onFill }: PresetsProps) {
   const [isSaving, setSaving] = useState(false);
   const presets = loadedPresets.value ?? [];
   if (inputs.length === 0) return null;
-  function choose(chosen: string) {
-    if (chosen === OWN_VALUES) return onFill({});
-    if (chosen === LAST) return last && onFill(last);
-    const preset = presets.find(({ id }) => id === chosen);
+  function choose(selectedPreset: string) {
+    if (selectedPreset === OWN_VALUES) return onFill({});
+    if (selectedPreset === LAST) return last && onFill(last);
+    const preset = presets.find(({ id }) => id === selectedPreset);
     if (preset) onFill(valuesFrom(inputs, preset.inputs));
   }
   return (

@@ -34,9 +34,9 @@ const tones: Readonly<Record<AppRunState, Tone>> = {
   cancelled: "off",
 };
 
-export type Shown = { run: AppRun; result: AppResult; item: ViewerItem };
+export type ShownResult = { run: AppRun; result: AppResult; item: ViewerItem };
 
-export function toShown(run: AppRun, result: AppResult): Shown[] {
+export function toShownResults(run: AppRun, result: AppResult): ShownResult[] {
   const { path, kind, number, name, label } = result;
   if (kind !== "image" || path === undefined) return [];
   const src = addressOf(path);
@@ -69,8 +69,8 @@ export function RunCard({ app, run, before, marked, onMark, onOpen, onReuse, onC
   const errors = useTranslations("errors");
   const [isEnding, setEnding] = useState(false);
   const { id, state, createdAt, results, progress, step, jobId, inputs } = run;
-  const pictures = results.flatMap((result) => toShown(run, result));
-  const hiddenResults = results.filter((result) => toShown(run, result).length === 0);
+  const pictures = results.flatMap((result) => toShownResults(run, result));
+  const hiddenResults = results.filter((result) => toShownResults(run, result).length === 0);
   async function cancel() {
     setEnding(true);
     const result = await callApi(appApi(app.id, "runs", id, "cancel"), { method: "POST" });
@@ -164,7 +164,7 @@ export function RunCard({ app, run, before, marked, onMark, onOpen, onReuse, onC
                   temporary: false,
                 }}
                 node={label}
-                {...(path !== undefined && { address: addressOf(path) })}
+                {...(path !== undefined && { url: addressOf(path) })}
               />
             ))}
           </ul>

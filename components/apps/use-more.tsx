@@ -16,11 +16,11 @@ export function useMore<Answer extends { next?: string }, T>(
   const t = useTranslations("apps");
   const [pages, setPages] = useState<More<T>>({ path, items: [] });
   const currentPages: More<T> = pages.path === path ? pages : { path, items: [] };
-  const after = currentPages.items.length > 0 ? currentPages.next : next;
+  const cursor = currentPages.items.length > 0 ? currentPages.next : next;
   async function loadMore() {
-    if (after === undefined || currentPages.isBusy) return;
+    if (cursor === undefined || currentPages.isBusy) return;
     setPages({ ...currentPages, isBusy: true, failure: undefined });
-    const address: `/${string}` = `${path}${path.includes("?") ? "&" : "?"}after=${encodeURIComponent(after)}`;
+    const address: `/${string}` = `${path}${path.includes("?") ? "&" : "?"}after=${encodeURIComponent(cursor)}`;
     const result = await callApi<Answer>(address);
     setPages((now) => {
       if (now.path !== path) return now;
@@ -29,7 +29,7 @@ export function useMore<Answer extends { next?: string }, T>(
     });
   }
   const button =
-    after === undefined ? null : (
+    cursor === undefined ? null : (
       <div className="flex flex-col items-center gap-2 px-4 pb-4">
         {currentPages.failure ? <FailureMessage failure={currentPages.failure} onRetry={() => void loadMore()} /> : null}
         <Button busy={currentPages.isBusy} onClick={() => void loadMore()}>

@@ -62,14 +62,14 @@ type UseAsset = {
   initial?: Stamped<AssetDetail>;
   initialFailure?: Failure;
   /** The asset as the list has it, shown until the asset's own answer arrives. */
-  listed?: AssetView;
+  listedAsset?: AssetView;
 };
 
 /** One asset, kept current. */
-export function useAsset({ id, connectionId, initial, initialFailure, listed }: UseAsset) {
+export function useAsset({ id, connectionId, initial, initialFailure, listedAsset }: UseAsset) {
   const path = connectionId ? assetPath(id, connectionId) : undefined;
   const live = useLive(path, { initial, initialFailure, read });
-  const asset: AssetDetail | undefined = live.value ?? (listed && { ...listed, others: {} });
+  const asset: AssetDetail | undefined = live.value ?? (listedAsset && { ...listedAsset, others: {} });
   return { ...live, asset };
 }
 

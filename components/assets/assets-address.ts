@@ -97,11 +97,11 @@ export function withTagState(query: AssetsQuery, tag: string, state: TagState): 
   return { include_tags: include, exclude_tags: state === "exclude" ? [...exclude, tag] : exclude };
 }
 
-const after: Readonly<Record<TagState, TagState>> = { any: "include", include: "exclude", exclude: "any" };
+const nextState: Readonly<Record<TagState, TagState>> = { any: "include", include: "exclude", exclude: "any" };
 
 /** The first click asks for assets with the tag, the second for those without it, the third removes it. */
 export function withNextTagState(query: AssetsQuery, tag: string): Pick<AssetsQuery, "include_tags" | "exclude_tags"> {
-  return withTagState(query, tag, after[tagState(query, tag)]);
+  return withTagState(query, tag, nextState[tagState(query, tag)]);
 }
 
 /** The interface's own tags first, then all others in the query. */

@@ -89,19 +89,19 @@ export function AssetsScreen({ query, connection, view, canChange, assets: readi
   const firstIndex = rest.galleryKey === galleryKey ? rest.index : startIndex;
   const gallery = useRef<GalleryHandle>(undefined);
   /** Calls to the gallery while its code is still loading. */
-  const due = useRef<{ galleryKey: string; act: (handle: GalleryHandle) => void }[]>([]);
+  const pendingActions = useRef<{ galleryKey: string; action: (handle: GalleryHandle) => void }[]>([]);
   const onReady = useCallback(
     (handle: GalleryHandle | undefined) => {
       gallery.current = handle;
       if (!handle) return;
-      const dueActions = due.current.filter((item) => item.galleryKey === galleryKey);
-      due.current = [];
-      for (const { act } of dueActions) queueMicrotask(() => act(gallery.current ?? handle)); // an effect must not draw at once
+      const dueActions = pendingActions.current.filter((item) => item.galleryKey === galleryKey);
+      pendingActions.current = [];
+      for (const { action } of dueActions) queueMicrotask(() => action(gallery.current ?? handle)); // an effect must not draw at once
     },
     [galleryKey],
   );
   const withGallery = (action: (handle: GalleryHandle) => void) =>
-    gallery.current ? action(gallery.current) : void due.current.push({ galleryKey, act: action });
+    gallery.current ? action(gallery.current) : void pendingActions.current.push({ galleryKey, action });
   const onRest = useCallback(
     (index: number) => {
       setRest({ galleryKey, index });
@@ -162,7 +162,7 @@ export function AssetsScreen({ query, connection, view, canChange, assets: readi
             />
           </div>
           <AssetsTools
-            place={listState}
+            listState={listState}
             look={look}
             onLook={setLook}
             onView={source.count > 0 && !source.isEmpty ? () => seeInFull(firstIndex) : undefined}
@@ -198,7 +198,7 @@ export function AssetsScreen({ query, connection, view, canChange, assets: readi
             </div>
           ) : null}
           {source.count > 0 && !source.isEmpty && look.look === "table" ? (
-            <AssetsTable key={galleryKey} {...shared} place={listState} />
+            <AssetsTable key={galleryKey} {...shared} listState={listState} />
           ) : null}
           <AssetsSelected
             picking={picking}
@@ -214,7 +214,7 @@ export function AssetsScreen({ query, connection, view, canChange, assets: readi
         {openId === undefined ? null : (
           <AssetPanel
             id={openId}
-            listed={source.at(source.indexOf(openId))}
+            listedAsset={source.at(source.indexOf(openId))}
             connectionId={connectionId}
             connection={connection}
             canChange={canChange}
@@ -255,7 +255,7 @@ export function AssetsScreen({ query, connection, view, canChange, assets: readi
           source={source}
           hasMore={paged.hasMore}
           by={look.by}
-          place={listState}
+          listState={listState}
           firstIndex={firstIndex}
           onBy={(by) => {
             const offset = by === "pages" ? Math.floor(firstIndex / query.limit) * query.limit : query.offset;

@@ -34,7 +34,7 @@ import { tileSizes } from "./gallery/gallery-layout";
 const ViewsDialog = dynamic(() => import("@/components/frame/list/views-dialog").then((module) => module.ViewsDialog), { ssr: false });
 
 type AssetsToolsProps = {
-  place: ListState<AssetsQuery>;
+  listState: ListState<AssetsQuery>;
   look: AssetsLook;
   onLook: (change: Partial<AssetsLook>) => void;
   /** Absent where there are no assets. */
@@ -43,16 +43,16 @@ type AssetsToolsProps = {
 };
 
 /** The view's own tools, on the right of the tool bar. */
-export function AssetsTools({ place, look, onLook, onView, canShare }: AssetsToolsProps) {
+export function AssetsTools({ listState, look, onLook, onView, canShare }: AssetsToolsProps) {
   const connectionParam = useConnectionParam();
   const t = useTranslations("assets");
-  const query = useListQuery(place);
+  const query = useListQuery(listState);
   const [isOpen, setOpen] = useState(false);
   const isGallery = look.look === "gallery";
   const pressed = (isOn: boolean) => (isOn ? "border-ink bg-off-soft" : undefined);
   return (
     <>
-      <SortSelect place={place} />
+      <SortSelect place={listState} />
       <Button aria-haspopup="dialog" onClick={() => setOpen(true)}>
         {useTranslations("savedViews")("open")} <span aria-hidden="true">▾</span>
       </Button>
@@ -108,8 +108,8 @@ export function AssetsTools({ place, look, onLook, onView, canShare }: AssetsToo
 }
 
 /** All five fields, in both directions, under everyday names. */
-function SortSelect({ place }: { place: ListState<AssetsQuery> }) {
-  const query = useListQuery(place);
+function SortSelect({ place: listState }: { place: ListState<AssetsQuery> }) {
+  const query = useListQuery(listState);
   const t = useTranslations("assets");
   const sorting = sortings.find(({ sort, order }) => sort === query.sort && order === query.order);
   return (
@@ -118,7 +118,7 @@ function SortSelect({ place }: { place: ListState<AssetsQuery> }) {
       value={sorting?.key ?? ""}
       onChange={({ currentTarget }) => {
         const sorting = sortings.find(({ key }) => key === currentTarget.value);
-        if (sorting) place.go({ sort: sorting.sort, order: sorting.order });
+        if (sorting) listState.go({ sort: sorting.sort, order: sorting.order });
       }}
       className="max-w-[126px] shrink-0 border-transparent bg-transparent text-ink-3 max-sm:text-[13px]"
     >
@@ -169,13 +169,13 @@ type AssetsFiltersProps = {
 };
 
 /** Every filter is in the address: a reload, a link and Back show the same pictures. */
-export function AssetsFilters({ place, connectionId, seenTags }: AssetsFiltersProps) {
+export function AssetsFilters({ place: listState, connectionId, seenTags }: AssetsFiltersProps) {
   const t = useTranslations("assets");
   // If the address has a filter that the connection does not offer, it is still shown and can be removed.
   const canFilter = useFeature("metadataFilter");
   const [open, setOpen] = useState<"tags" | "metadata">();
-  const query = useListQuery(place);
-  const { hrefOf, go } = place;
+  const query = useListQuery(listState);
+  const { hrefOf, go } = listState;
   const conditions = readFilter(query.metadata_filter).length;
   const close = () => setOpen(undefined);
   const moreButton = useRef<HTMLButtonElement>(null);
@@ -249,7 +249,7 @@ export function AssetsFilters({ place, connectionId, seenTags }: AssetsFiltersPr
       </FiltersPopover>
       <ClearFilters isSet={isFiltered(query)} onClear={() => go(unfiltered)} />
       {open === "tags" ? (
-        <TagDialog query={query} connectionId={connectionId} seen={[...ownTags, ...seenTags()]} onChange={go} onClose={close} />
+        <TagDialog query={query} connectionId={connectionId} loadedTags={[...ownTags, ...seenTags()]} onChange={go} onClose={close} />
       ) : null}
     </>
   );

@@ -31,19 +31,19 @@ const AHEAD = 12;
 /** Shows the whole filtered list, one asset at a time; an asset that a link names but the list lacks is shown alone. */
 export function AssetsViewer({ source, viewing, onCompare, isCovered, ...where }: AssetsViewerProps) {
   const errors = useTranslations("errors");
-  const { want, count } = source;
+  const { request, count } = source;
   const { at, id, close } = viewing;
   const isAlone = at === undefined;
-  const alone = useAsset({ id: id ?? "", connectionId: isAlone && id !== undefined ? where.connectionId : undefined });
-  const assetAt = (index: number) => (isAlone ? alone.asset : source.at(index));
+  const singleAsset = useAsset({ id: id ?? "", connectionId: isAlone && id !== undefined ? where.connectionId : undefined });
+  const assetAt = (index: number) => (isAlone ? singleAsset.asset : source.at(index));
   const shownAsset = assetAt(at ?? 0);
   const canDownload = useHandsOutFiles(where.connectionId, shownAsset && assetFileUrl(shownAsset, where.connectionId));
   useEffect(() => {
-    if (at !== undefined) want(Math.max(0, at - AHEAD), Math.min(count, at + AHEAD), "full view");
-  }, [want, at, count]);
-  useEffect(() => () => want(0, 0, "full view"), [want]);
-  const { failure } = alone;
-  const isLost = isAlone && failure !== undefined && !alone.asset && !isCovered;
+    if (at !== undefined) request(Math.max(0, at - AHEAD), Math.min(count, at + AHEAD), "full view");
+  }, [request, at, count]);
+  useEffect(() => () => request(0, 0, "full view"), [request]);
+  const { failure } = singleAsset;
+  const isLost = isAlone && failure !== undefined && !singleAsset.asset && !isCovered;
   useEffect(() => {
     if (!isLost) return;
     showToast({ tone: "bad", text: failureText(errors, failure) });
@@ -63,7 +63,7 @@ export function AssetsViewer({ source, viewing, onCompare, isCovered, ...where }
       onCompare={isAlone ? undefined : onCompare}
       isCovered={isCovered}
       canDownload={canDownload}
-      shareOn={canDownload ? where.connectionId : undefined}
+      shareConnectionId={canDownload ? where.connectionId : undefined}
     />
   );
 }

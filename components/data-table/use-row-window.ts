@@ -55,12 +55,12 @@ function viewOf<Row>(table: HTMLTableElement | null, { rows, base, groups }: Gro
   return viewAt({ top, rowPx, screenPx: window.innerHeight, count: rows.length, base });
 }
 
-type Seen = { top: number; rowPx: number; screenPx: number; count: number; base: number };
+type ScrollGeometry = { top: number; rowPx: number; screenPx: number; count: number; base: number };
 
 /** `top`: the first row's distance from the screen's upper edge. */
-export function viewAt({ top, rowPx, screenPx, count, base }: Seen): View {
-  const placeAt = (px: number) => base + Math.min(count - 1, Math.max(0, Math.floor(px / rowPx)));
-  return { from: placeAt(-top), to: placeAt(screenPx - top), first: base, last: base + count - 1 };
+export function viewAt({ top, rowPx, screenPx, count, base }: ScrollGeometry): View {
+  const indexAt = (px: number) => base + Math.min(count - 1, Math.max(0, Math.floor(px / rowPx)));
+  return { from: indexAt(-top), to: indexAt(screenPx - top), first: base, last: base + count - 1 };
 }
 
 // The complete rows are outside React's state: a new row renders only its group. Visible rows come first, then near ones, one at a time, so
@@ -103,12 +103,12 @@ export function createRowWindow(firstWhole: number) {
     firstSpanOf: (key: number) => (key >= 0 && key < firstWhole ? all : none),
     /** A visible row is not complete. */
     isCut: ({ from, to, first, last }: View) =>
-      missed({ from, to, first: Math.max(first, from), last: Math.min(last, to) }, spanOf) !== undefined,
+      firstMissingGroup({ from, to, first: Math.max(first, from), last: Math.min(last, to) }, spanOf) !== undefined,
     /** Completes the row that is needed most; false if none is. */
     makeOne(view: View): boolean {
       for (let key = keyOf(view.first); key < least; key += 1) if (spanOf(key) === all) spans.set(key, all);
       least = keyOf(view.first);
-      const missedIndex = missed(view, spanOf);
+      const missedIndex = firstMissingGroup(view, spanOf);
       if (missedIndex === undefined) return false;
       const key = keyOf(missedIndex);
       become(key, grown(spanOf(key), key * GROUP, missedIndex, view));
@@ -132,7 +132,7 @@ function grown({ from, to }: Span, start: number, index: number, { first, last }
 }
 
 /** Visible rows from the top, then those below and above, up to a screen and to the end of a group: no group stays incomplete. */
-function missed({ from, to, first, last }: View, spanOf: (key: number) => Span): number | undefined {
+function firstMissingGroup({ from, to, first, last }: View, spanOf: (key: number) => Span): number | undefined {
   const ahead = to - from + 1;
   const end = Math.min(last, (keyOf(to + ahead) + 1) * GROUP - 1);
   for (let index = from; index <= end;) {
@@ -153,8 +153,8 @@ function missed({ from, to, first, last }: View, spanOf: (key: number) => Span):
 
 /** Further away than rows are prepared, so that scrolling back and forth causes no work. */
 function isFar(key: number, { from, to }: View): boolean {
-  const far = (to - from + 1) * 1.5;
-  return (key + 1) * GROUP < from - far || key * GROUP > to + far;
+  const maxDistance = (to - from + 1) * 1.5;
+  return (key + 1) * GROUP < from - maxDistance || key * GROUP > to + maxDistance;
 }
 
 /** `key` stays with its rows: new rows above get groups of their own. `first`: its index in the list; `offset`: its first row within it. */

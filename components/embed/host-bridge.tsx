@@ -59,7 +59,7 @@ export function HostBridge({ session: { origin, leftMs } }: { session: EmbeddedS
   const ended = useEffectEvent(leave);
   useEffect(() => {
     const started = startRenewal(leftMs, {
-      ask: () => tellHost(origins, { type: "want-ticket" }),
+      requestTicket: () => tellHost(origins, { type: "want-ticket" }),
       begin: (ticket) => beginSession(ticket, origin),
       onRenewed: (isSame) => renewed(isSame),
       onEnded: (reason) => ended(reason),
@@ -90,12 +90,12 @@ export function HostBridge({ session: { origin, leftMs } }: { session: EmbeddedS
     else tellHost(origins, { type: "navigated", path });
     sentPath.current = path;
   }, [origins, path]);
-  const sayChanged = useEffectEvent(() => showToast({ tone: "wait", text: t("changed") }));
+  const showChanged = useEffectEvent(() => showToast({ tone: "wait", text: t("changed") }));
   useEffect(() => {
     const rights = changedRights();
     if (!rights.get()) return;
     rights.forget();
-    sayChanged();
+    showChanged();
   }, []);
   useDownloads();
   useHostJobs(origins);
@@ -115,11 +115,11 @@ function useContentHeight(isOn: boolean, origins: readonly string[]): void {
       if (height !== sentHeight) tellHost(origins, { type: "height", height });
       sentHeight = height;
     };
-    const watching = new ResizeObserver(notify);
-    watching.observe(content);
+    const observer = new ResizeObserver(notify);
+    observer.observe(content);
     notify();
     return () => {
-      watching.disconnect();
+      observer.disconnect();
       document.documentElement.style.removeProperty("--dvh");
     };
   }, [isOn, origins]);
@@ -151,8 +151,8 @@ function useDownloads(): void {
       const response = await fetch(href);
       if (!response.ok) throw readFailure(response.status, response.headers.get("retry-after"), await response.text());
       saveFile(name || nameIn(response.headers.get("content-disposition") ?? ""), await response.blob());
-    } catch (thrown) {
-      const failure = isFailure(thrown) ? thrown : failureOfThrown(thrown);
+    } catch (error) {
+      const failure = isFailure(error) ? error : failureOfThrown(error);
       showToast({ tone: "bad", text: failureText(errors, failure) });
     }
   });
@@ -182,15 +182,15 @@ function nameIn(disposition: string): string {
 const EARLY_MS = 3 * 60_000;
 const AGAIN_MS = 20_000;
 
-type Asks = {
-  ask: () => void;
+type TicketRequests = {
+  requestTicket: () => void;
   begin: (ticket: TicketMessage) => Promise<Begun>;
   onRenewed: (isSame: boolean) => void;
   onEnded: (reason: Exclude<EndReason, "host">) => void;
 };
 type Renewal = { receive(ticket: TicketMessage): Promise<void>; stop(): void };
 
-export function startRenewal(leftMs: number, { ask, begin, onRenewed, onEnded }: Asks): Renewal {
+export function startRenewal(leftMs: number, { requestTicket, begin, onRenewed, onEnded }: TicketRequests): Renewal {
   let endMs = Date.now() + leftMs;
   let timer: ReturnType<typeof setTimeout> | undefined;
   let isRequested = false;
@@ -203,7 +203,7 @@ export function startRenewal(leftMs: number, { ask, begin, onRenewed, onEnded }:
   function renew(): void {
     if (Date.now() >= endMs) return end("expired");
     isRequested = true;
-    ask();
+    requestTicket();
     plan(Math.min(AGAIN_MS, endMs - Date.now()));
   }
   function end(reason: Exclude<EndReason, "host">): void {

@@ -14,19 +14,19 @@ import { lacksOperation } from "@/lib/contract/failure";
 import { type UserdataFile } from "@/lib/contract/operations/files";
 import { moveApiPath, toFolderName } from "./files-view";
 
-type Made = { connection: string | undefined; path: string };
+type NewFolderEntry = { connection: string | undefined; path: string };
 
 /** Folders that this tab created and that have no file yet. */
-const madeStore = createStore<readonly Made[]>(() => []);
+const newFolderStore = createStore<readonly NewFolderEntry[]>(() => []);
 
 export function useNewFolders(connection: string | undefined) {
-  const newFolders = useStore(madeStore).filter((each) => each.connection === connection);
+  const newFolders = useStore(newFolderStore).filter((each) => each.connection === connection);
   return {
     paths: newFolders.map(({ path }) => path),
-    make: (path: string) => madeStore.setState([...madeStore.getState(), { connection, path }], true),
+    make: (path: string) => newFolderStore.setState([...newFolderStore.getState(), { connection, path }], true),
     forget: (path: string) =>
-      madeStore.setState(
-        madeStore.getState().filter((each) => each.connection !== connection || each.path !== path),
+      newFolderStore.setState(
+        newFolderStore.getState().filter((each) => each.connection !== connection || each.path !== path),
         true,
       ),
   };

@@ -46,7 +46,7 @@ const fileAbilities: readonly Capability[] = ["userdata.read", "userdata.delete"
 
 type FilesScreenProps = {
   query: FilesQuery;
-  opened?: string;
+  openedPath?: string;
   canChange: boolean;
   files: Promise<Result<Stamped<FilesView>, Failure>>;
 };
@@ -54,7 +54,7 @@ type FilesScreenProps = {
 const rowId = (row: FileRow) => row.path;
 const noRows: readonly FileRow[] = [];
 
-export function FilesScreen({ query, opened, canChange, files }: FilesScreenProps) {
+export function FilesScreen({ query, openedPath, canChange, files }: FilesScreenProps) {
   const connectionParam = useConnectionParam();
   const t = useTranslations("files");
   const locale = useLocale();
@@ -80,12 +80,12 @@ export function FilesScreen({ query, opened, canChange, files }: FilesScreenProp
   const go = (change: Partial<FilesQuery>, file?: string) =>
     router.push(filesHref({ ...query, offset: 0, ...change }, { connection: connectionParam, file }), { scroll: false });
   const open = (dir: string) => go({ dir, name: "" });
-  const inNew = (name: string) => `${within(query.dir, name)}/`;
-  const addIn = (dir: string, dropped: Dropped) => {
+  const folderPath = (name: string) => `${within(query.dir, name)}/`;
+  const addFiles = (dir: string, dropped: Dropped) => {
     newFolders.forget(dir);
     addTo(dir, dropped);
   };
-  const add = (dropped: Dropped) => addIn(query.dir, dropped);
+  const add = (dropped: Dropped) => addFiles(query.dir, dropped);
   const drop = useDropTarget((_, transfer) => {
     if (canChange) void filesOfDrop(transfer).then(add);
   });
@@ -129,12 +129,12 @@ export function FilesScreen({ query, opened, canChange, files }: FilesScreenProp
         {canChange ? (
           <NewFolder
             onName={(name) => {
-              newFolders.make(inNew(name));
-              open(inNew(name));
+              newFolders.make(folderPath(name));
+              open(folderPath(name));
             }}
             onFiles={(name, dropped) => {
-              addIn(inNew(name), dropped);
-              open(inNew(name));
+              addFiles(folderPath(name), dropped);
+              open(folderPath(name));
             }}
           />
         ) : null}
@@ -154,7 +154,7 @@ export function FilesScreen({ query, opened, canChange, files }: FilesScreenProp
               rows={rows}
               rowId={rowId}
               sorting={sorting}
-              isSelected={(row) => row.path === opened}
+              isSelected={(row) => row.path === openedPath}
               marks={selection.store}
               isBusy={(row) => removal.isBusy(row.path)}
             />
@@ -163,7 +163,7 @@ export function FilesScreen({ query, opened, canChange, files }: FilesScreenProp
             <FilesEmpty
               query={query}
               hasFiles={view.files > 0}
-              below={view.below}
+              counts={view.counts}
               canChange={canChange}
               onOpen={open}
               onClear={() => go({ name: "" })}
@@ -198,16 +198,16 @@ export function FilesScreen({ query, opened, canChange, files }: FilesScreenProp
             />
           ) : null}
         </div>
-        {opened ? (
+        {openedPath ? (
           <FilePanel
-            path={opened}
-            row={rows.find(({ path }) => path === opened)}
+            path={openedPath}
+            row={rows.find(({ path }) => path === openedPath)}
             connection={connection}
             canChange={canChange}
             abilities={abilities}
             onClose={() => router.push(filesHref(query, { connection: connectionParam }), { scroll: false })}
             onRemove={() => {
-              void removal.remove([opened]);
+              void removal.remove([openedPath]);
               router.push(filesHref(query, { connection: connectionParam }), { scroll: false });
             }}
             onMoved={(to) => {

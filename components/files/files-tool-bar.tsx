@@ -122,7 +122,7 @@ const WORKFLOWS = "workflows/";
 type FilesEmptyProps = {
   query: FilesQuery;
   hasFiles: boolean;
-  below?: number;
+  counts?: number;
   canChange: boolean;
   onOpen: (dir: string) => void;
   onClear: () => void;
@@ -131,11 +131,11 @@ type FilesEmptyProps = {
 };
 
 /** An empty folder does not exist: it is created with its first file, and this says so. */
-export function FilesEmpty({ query, hasFiles, below = 0, canChange, onOpen, onClear, onAll, onFiles }: FilesEmptyProps) {
+export function FilesEmpty({ query, hasFiles, counts: counts = 0, canChange, onOpen, onClear, onAll, onFiles }: FilesEmptyProps) {
   const upload = useTranslations("files.upload");
   const pick = useFilePicker({ isMultiple: true, onFiles: (files) => onFiles(filesOfInput(files)) });
   const t = useTranslations("files.empty");
-  if (below > 0) return <EmptyState title={t("elsewhere")} action={<Button onClick={onAll}>{t("below", { count: below })}</Button>} />;
+  if (counts > 0) return <EmptyState title={t("elsewhere")} action={<Button onClick={onAll}>{t("below", { count: counts })}</Button>} />;
   if (hasFiles || query.name !== "") {
     return <EmptyState title={t("filtered")} action={<Button onClick={onClear}>{t("clear")}</Button>} />;
   }

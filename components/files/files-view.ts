@@ -21,14 +21,14 @@ export type FilesView = {
   total: number;
   files: number;
   bytes: number;
-  below: number;
+  counts: number;
   unreadable: number;
 };
 
 export function toFilesView(listedFiles: readonly UserdataFile[], query: FilesQuery): FilesView {
   const files = fromTop(listedFiles, query.dir).map((file) => toRow(file, query.dir));
-  const nameSearch = folded(query.name.trim());
-  const matches = ({ name }: FileRow) => folded(name).includes(nameSearch);
+  const nameSearch = foldCase(query.name.trim());
+  const matches = ({ name }: FileRow) => foldCase(name).includes(nameSearch);
   const rows = (query.all ? files : withFolders(files, query.dir)).filter(matches);
   rows.sort(inOrder(query));
   return {
@@ -37,7 +37,7 @@ export function toFilesView(listedFiles: readonly UserdataFile[], query: FilesQu
     files: files.length,
     bytes: files.reduce((sum, { bytes }) => sum + (bytes ?? 0), 0),
     unreadable: skippedIn(listedFiles),
-    below: query.all || nameSearch === "" ? 0 : files.filter(matches).length,
+    counts: query.all || nameSearch === "" ? 0 : files.filter(matches).length,
   };
 }
 
@@ -49,7 +49,7 @@ export function withNewFolders(rows: readonly FileRow[], query: FilesQuery, newF
   const names = new Set(newFolders.filter((path) => path.startsWith(start)).map((path) => path.slice(start.length).split("/")[0] ?? ""));
   const newRows = [...names].flatMap((name): FileRow[] => {
     const path = `${start}${name}/`;
-    if (name === "" || listedPaths.has(path) || !folded(name).includes(folded(query.name.trim()))) return [];
+    if (name === "" || listedPaths.has(path) || !foldCase(name).includes(foldCase(query.name.trim()))) return [];
     return [{ kind: "folder", path, name, bytes: undefined, modifiedMs: undefined, files: 0 }];
   });
   return newRows.length === 0 ? rows : [...rows, ...newRows].sort(inOrder(query));
@@ -84,7 +84,7 @@ function withFolders(files: readonly FileRow[], dir: string): FileRow[] {
 }
 
 /** Names that look the same compare equal, however a service encodes them. */
-const folded = (name: string) => name.normalize("NFC").toLowerCase();
+const foldCase = (name: string) => name.normalize("NFC").toLowerCase();
 
 function newer(value: number | undefined, other: number | undefined): number | undefined {
   return value === undefined || other === undefined ? (value ?? other) : Math.max(value, other);

@@ -10,7 +10,7 @@ import { useCloseWarning } from "@/components/ui/hooks/use-close-warning";
 import { ProgressBar } from "@/components/ui/skeleton";
 import { type Tone, ToneIcon, toneInk } from "@/components/ui/status-badge";
 import { FileName } from "@/components/ui/truncated";
-import { type Answer, type FileUpload, type FileUploads, isLeft, isUnderWay } from "./file-uploads";
+import { type ConflictChoice, type FileUpload, type FileUploads, isLeft, isUnderWay } from "./file-uploads";
 
 const tones: Record<FileUpload["state"], Tone> = {
   waiting: "off",
@@ -22,7 +22,7 @@ const tones: Record<FileUpload["state"], Tone> = {
   stopped: "off",
 };
 const SHOWN = 50;
-const nothing: readonly FileUpload[] = [];
+const noUploads: readonly FileUpload[] = [];
 
 function urgency(fileUpload: FileUpload): number {
   if (fileUpload.state === "conflict" || isLeft(fileUpload)) return 0;
@@ -32,7 +32,7 @@ function urgency(fileUpload: FileUpload): number {
 /** The uploads, below the tool bar: newest last, those with a question or a failure first. */
 export function UploadsList({ uploads }: { uploads: FileUploads }) {
   const t = useTranslations("files.upload");
-  const all = useSyncExternalStore(uploads.subscribe, uploads.get, () => nothing);
+  const all = useSyncExternalStore(uploads.subscribe, uploads.get, () => noUploads);
   const isOver = !all.some(isUnderWay);
   useCloseWarning(!isOver);
   if (all.length === 0) return null;
@@ -119,8 +119,8 @@ function ReplaceDialog({ all, uploads }: { all: readonly FileUpload[]; uploads: 
   const otherUploads = all.filter(
     (fileUpload) => fileUpload.batch === file?.batch && fileUpload.key !== file.key && isUnderWay(fileUpload),
   );
-  function reply(text: Answer) {
-    if (file) uploads.answer(file.key, text, isForAll);
+  function reply(text: ConflictChoice) {
+    if (file) uploads.resolveConflict(file.key, text, isForAll);
   }
   return (
     <>

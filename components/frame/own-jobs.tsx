@@ -75,13 +75,13 @@ export function OwnJobs() {
   return null;
 }
 
-const nothing: Tally = { finished: 0, failed: 0 };
+const emptyTally: Tally = { finished: 0, failed: 0 };
 
 /** What ended while the tab was hidden; undefined while it is shown. */
 function useHiddenTally() {
   const [tally, setTally] = useState<Tally>();
   useEffect(() => {
-    const change = () => setTally(document.visibilityState === "hidden" ? nothing : undefined);
+    const change = () => setTally(document.visibilityState === "hidden" ? emptyTally : undefined);
     change();
     document.addEventListener("visibilitychange", change);
     return () => document.removeEventListener("visibilitychange", change);
@@ -141,7 +141,7 @@ function useNotify(): (job: OwnJob, state: JobState) => void {
   const router = useRouter();
   const batches = useRef(new Map<number, Tally>());
   return (job, state) => {
-    const before = batches.current.get(job.batch) ?? nothing;
+    const before = batches.current.get(job.batch) ?? emptyTally;
     const tally = { finished: before.finished + Number(state === "completed"), failed: before.failed + Number(state === "failed") };
     batches.current.set(job.batch, tally);
     if (ownJobs.get().some(({ batch }) => batch === job.batch)) return;

@@ -132,9 +132,9 @@ function foldedLayers(layer: readonly number[], ends: Ends, maxNodes: number): n
     const size = Math.ceil(nodes.length / parts);
     return Array.from({ length: parts }, (_, part) => nodes.slice(part * size, (part + 1) * size));
   });
-  const folded: number[] = [];
-  columns.forEach((nodes, index) => nodes.forEach((node) => (folded[node] = index)));
-  return folded;
+  const foldedColumns: number[] = [];
+  columns.forEach((nodes, index) => nodes.forEach((node) => (foldedColumns[node] = index)));
+  return foldedColumns;
 }
 
 function columnsOf(layer: readonly number[], ends: Ends): number[][] {

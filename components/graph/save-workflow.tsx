@@ -18,7 +18,7 @@ import { unwrapWorkflow } from "@/lib/contract/workflow/read-workflow";
 type SaveWorkflowProps = {
   title: string;
   /** Where it is stored already: suggested unchanged. */
-  stored?: string;
+  storedText?: string;
   onSaved?: (path: string) => void;
   /** Called on saving, since the text may be megabytes. */
   textOf: () => string | undefined;
@@ -59,12 +59,14 @@ export function SaveWorkflow({ isSmall = false, tone, size, ...form }: SaveWorkf
 const formats = ["editor", "graph"] as const;
 const MAX_NAMED = 8;
 
-type SaveFormProps = Pick<SaveWorkflowProps, "title" | "stored" | "onSaved" | "textOf" | "editor" | "connection"> & { onClose: () => void };
+type SaveFormProps = Pick<SaveWorkflowProps, "title" | "storedText" | "onSaved" | "textOf" | "editor" | "connection"> & {
+  onClose: () => void;
+};
 type Saving = { path?: string; isBusy?: boolean; isTaken?: boolean; isEmpty?: boolean; failure?: ApiFailure };
 
-function SaveForm({ title, stored, onSaved, textOf, editor, connection, onClose }: SaveFormProps) {
+function SaveForm({ title, storedText, onSaved, textOf, editor, connection, onClose }: SaveFormProps) {
   const t = useTranslations("graph.save");
-  const [name, setName] = useState(() => nameOfStored(stored) ?? fileNameOf(title));
+  const [name, setName] = useState(() => nameOfStored(storedText) ?? fileNameOf(title));
   const [saving, setSaving] = useState<Saving>({});
   // Computed once, when the dialog opens: looking for masked values reads the whole text.
   const [isMasked] = useState(() => textOf()?.includes(MASK) ?? false);

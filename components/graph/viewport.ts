@@ -31,9 +31,9 @@ export function started(layout: Omit<GraphLayout, "edges">, size: Size, calling:
   const all = fitted(layout, size);
   const isFile = layout.groups !== undefined;
   if (all.scale >= (isFile ? READABLE : COMFORTABLE) || size.width === 0) return all;
-  const called = calling === undefined ? undefined : layout.nodes.get(calling);
-  if (isFile) return at(called ? centreOf(called) : fullestPart([...layout.nodes.values()], size), READABLE, size);
-  if (called) return centredOn(called, { ...all, scale: START_SCALE }, size);
+  const callingNode = calling === undefined ? undefined : layout.nodes.get(calling);
+  if (isFile) return at(callingNode ? centreOf(callingNode) : fullestPart([...layout.nodes.values()], size), READABLE, size);
+  if (callingNode) return centredOn(callingNode, { ...all, scale: START_SCALE }, size);
   const { isUpright } = layout;
   const first = firstOf(layout.nodes.values(), isUpright);
   const along = (room: number, whole: number, position: number, extent: number, isAlong: boolean) => {

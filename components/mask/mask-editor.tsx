@@ -185,7 +185,7 @@ function MaskCanvas({ frame, title, session, views, painter, settings, wantsPan 
       { picture: picture.current, mask: mask.current, marks: marks.current },
       session.drawing,
       views,
-      session.opened.picture,
+      session.mask.picture,
     );
     surface.current = newSurface;
     const fit = () => views.resize({ width: element.clientWidth, height: element.clientHeight });

@@ -16,14 +16,14 @@ import { SubmitErrorNote } from "./submit/submit-error-note";
 type RunNotesProps = {
   run: Run;
   canRun: boolean;
-  placed: PlacedProblems;
+  placedProblems: PlacedProblems;
   newestJobs: RunApi["newestJobs"];
   onAnyway?: () => void;
 };
 
 /** The outcome of what this page sent: its error, its copies, its newest job. */
-export function RunNotes({ run, canRun, placed, newestJobs, onAnyway }: RunNotesProps) {
-  const { submitError, copies, errors, opened } = run.state;
+export function RunNotes({ run, canRun, placedProblems, newestJobs, onAnyway }: RunNotesProps) {
+  const { submitError, copies, errors, openWorkflow } = run.state;
   const attempt = submitError?.attempt;
   const unknown = {
     newestJobs,
@@ -34,17 +34,17 @@ export function RunNotes({ run, canRun, placed, newestJobs, onAnyway }: RunNotes
   return (
     <>
       {submitError ? (
-        <ComesIntoView key={run.state.attention} isNeeded={placed.first === undefined}>
+        <ComesIntoView key={run.state.attention} isNeeded={placedProblems.first === undefined}>
           <SubmitErrorNote
             submitError={submitError}
-            placed={placed}
+            placedProblems={placedProblems}
             missingClass={missingClassOf(errors)}
             unknown={unknown}
             onAnyway={onAnyway}
           />
         </ComesIntoView>
       ) : null}
-      {copies ? <CopiesSection key={copies.id} set={copies} opened={opened?.workflowId} canRun={canRun} work={run.copies} /> : null}
+      {copies ? <CopiesSection key={copies.id} set={copies} openId={openWorkflow?.workflowId} canRun={canRun} work={run.copies} /> : null}
     </>
   );
 }
@@ -52,19 +52,19 @@ export function RunNotes({ run, canRun, placed, newestJobs, onAnyway }: RunNotes
 /** The newest job of this page, at the lower edge of the window. Its nodes have the same names as in the form. */
 export function RunJob({ run, catalogue }: { run: Run; catalogue?: ObjectInfo }) {
   const t = useTranslations("run");
-  const { opened } = run.state;
+  const { openWorkflow } = run.state;
   const submittedJob = shownSubmittedJob(run.state, useConnection()?.id);
   // After a reload the sent graph is unknown; the open workflow has the same node names.
-  const graph = submittedJob && opened ? (opened.sent ?? opened.graph) : undefined;
+  const graph = submittedJob && openWorkflow ? (openWorkflow.sentGraph ?? openWorkflow.graph) : undefined;
   const memo = useMemo(() => (graph ? titledBy(graph, catalogue) : undefined), [graph, catalogue]);
   return (
     <NewestJob
       submittedJob={submittedJob}
       fallbackName={t("pasted")}
-      sent={memo}
+      sentGraph={memo}
       onCancelled={run.cancelSubmittedJobs}
       onDismiss={run.dismissSubmittedJob}
-      {...(opened && { onRemoveSecrets: (secretPlaces) => run.leaveOutSecrets(opened.serial, secretPlaces) })}
+      {...(openWorkflow && { onRemoveSecrets: (secretPlaces) => run.leaveOutSecrets(openWorkflow.serial, secretPlaces) })}
     />
   );
 }
@@ -85,15 +85,15 @@ function ComesIntoView({ isNeeded, children }: { isNeeded: boolean; children: Re
   );
 }
 
-type CopiesSectionProps = { set: NonNullable<Run["state"]["copies"]>; opened: string | undefined; canRun: boolean; work: CopiesWork };
+type CopiesSectionProps = { set: NonNullable<Run["state"]["copies"]>; openId: string | undefined; canRun: boolean; work: CopiesWork };
 
 /** The full card beside the workflow they are copies of; one line beside another workflow or on another connection. */
-function CopiesSection({ set, opened, canRun, work }: CopiesSectionProps) {
+function CopiesSection({ set, openId, canRun, work }: CopiesSectionProps) {
   const t = useTranslations("run");
   const connection = useConnection()?.id;
   const [isRequested, setRequested] = useState(false);
   const isElsewhere = set.connection !== connection;
-  const isOther = opened !== undefined && opened !== set.workflowId;
+  const isOther = openId !== undefined && openId !== set.workflowId;
   const shared = { set, fallbackName: t("pasted"), work };
   if (isElsewhere || (isOther && !isRequested))
     return <CopiesAside {...shared} isElsewhere={isElsewhere} onShow={() => setRequested(true)} />;
@@ -155,10 +155,10 @@ export function WayBack({ run }: { run: Run }) {
 
 /** The newest job, if its card belongs here: not beside another workflow or an error, and only on a connection where it can be followed. */
 function shownSubmittedJob(state: Run["state"], connection: string | undefined) {
-  const { submitError, refusal, isSending, opened, submittedJobs } = state;
+  const { submitError, refusal, isSending, openWorkflow, submittedJobs } = state;
   const [newest] = submittedJobs;
   if (!newest || newest.isDismissed || submitError || refusal || isSending) return undefined;
-  if (opened && opened.workflowId !== newest.workflowId) return undefined;
+  if (openWorkflow && openWorkflow.workflowId !== newest.workflowId) return undefined;
   return newest.connection === undefined || newest.connection === connection ? newest : undefined;
 }
 

@@ -11,7 +11,7 @@ import { RunJob, RunNotes, ViewerNote, WayBack } from "./run-notes";
 import { type RunStore, tabRun } from "./run-store";
 import { useRunPage } from "./use-run-page";
 import { FormatDialog, RefusalNote } from "./workflow/opening-notes";
-import { PendingImagesNote, type Placed } from "./workflow/pending-images-note";
+import { PendingImagesNote, type PlacedPicture } from "./workflow/pending-images-note";
 import { RecentWorkflows, StoredFiles } from "./workflow/stored-workflows";
 
 /** Form, controls and pictures load with the first file; the empty page does not need them. */
@@ -40,7 +40,7 @@ export function RunScreen({ canRun, memberId, source, store = tabRun, api: provi
       if (placedPicture) showToast({ tone: "ok", text: t("pendingImages.inSample", { name: placedPicture.picture.name }) });
     });
   const isOver = useRunPage({ run, store, memberId, connection: id, source, canRun, onFiles: openFiles });
-  const { refusal, opened, pendingImages, formatQuestion } = run.state;
+  const { refusal, openWorkflow, pendingImages, formatQuestion } = run.state;
   const question = (
     <FormatDialog
       file={formatQuestion}
@@ -49,9 +49,9 @@ export function RunScreen({ canRun, memberId, source, store = tabRun, api: provi
       onClose={() => formatQuestion && run.askFormat(undefined)}
     />
   );
-  const element = refusal ? <RefusalNote refusal={refusal} keepsOpen={opened !== undefined} onRead={run.dismissRefusal} /> : null;
+  const element = refusal ? <RefusalNote refusal={refusal} keepsOpen={openWorkflow !== undefined} onRead={run.dismissRefusal} /> : null;
 
-  function reportPlaced(placedPicture: Placed | undefined) {
+  function reportPlaced(placedPicture: PlacedPicture | undefined) {
     if (!placedPicture) return;
     const { picture, input } = placedPicture;
     showToast({
@@ -67,15 +67,15 @@ export function RunScreen({ canRun, memberId, source, store = tabRun, api: provi
     onText: run.openText,
     onSample: async (name) => reportPlaced(await run.openSample(name)),
     onRunSample: canRun ? run.runSample : undefined,
-    stored: <StoredFiles connection={id} listStored={api.listStored} onOpen={(file) => void run.openRunSource({ file })} />,
+    storedWorkflows: <StoredFiles connection={id} listStored={api.listStored} onOpen={(file) => void run.openRunSource({ file })} />,
   };
-  if (run.state.arriving?.isSeen) {
-    return <OpeningRun picture={run.state.arriving.picture} onStop={run.stopArriving} />;
+  if (run.state.incoming?.isSeen) {
+    return <OpeningRun picture={run.state.incoming.picture} onStop={run.stopArriving} />;
   }
-  if (opened) {
+  if (openWorkflow) {
     return (
       <Suspense fallback={<OpeningRun />}>
-        <OpenRun run={run} opened={opened} api={api} place={{ id, canRun }} ways={openActions} note={element} />
+        <OpenRun run={run} openWorkflow={openWorkflow} api={api} context={{ id, canRun }} openActions={openActions} note={element} />
         {question}
       </Suspense>
     );
@@ -93,7 +93,7 @@ export function RunScreen({ canRun, memberId, source, store = tabRun, api: provi
               <PendingImagesNote pendingImages={pendingImages} connection={id} onDismiss={() => run.setPendingImages(undefined)} />
             ) : null}
             <WayBack run={run} />
-            <RunNotes run={run} canRun={canRun} placed={placedNowhere} newestJobs={api.newestJobs} />
+            <RunNotes run={run} canRun={canRun} placedProblems={placedNowhere} newestJobs={api.newestJobs} />
           </>
         }
         recent={

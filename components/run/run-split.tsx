@@ -39,10 +39,10 @@ const ROOM_FOR_BOTH = "(min-width: 1280px)";
 /** Whether the drawing is shown: from the start where both fit side by side; otherwise it replaces the form on request. */
 export function useDrawing(attention: number) {
   const isWide = useMedia(ROOM_FOR_BOTH);
-  const [drawn, setDrawn] = useState({ wide: true, narrow: false });
-  const isDrawn = isWide ? drawn.wide : drawn.narrow;
-  const showForm = useCallback(() => setDrawn((now) => ({ ...now, narrow: false })), []);
-  const toggle = () => setDrawn({ ...drawn, [isWide ? "wide" : "narrow"]: !isDrawn });
+  const [isGraphShown, setGraphShown] = useState({ wide: true, narrow: false });
+  const isDrawn = isWide ? isGraphShown.wide : isGraphShown.narrow;
+  const showForm = useCallback(() => setGraphShown((now) => ({ ...now, narrow: false })), []);
+  const toggle = () => setGraphShown({ ...isGraphShown, [isWide ? "wide" : "narrow"]: !isDrawn });
   const [attended, setAttended] = useState(attention);
   if (attended !== attention) {
     setAttended(attention);
@@ -148,21 +148,28 @@ const Graph = dynamic(() => import("@/components/graph/workflow-graph").then((mo
 });
 
 type RunGraphProps = {
-  opened: OpenWorkflow;
+  openWorkflow: OpenWorkflow;
   name: string;
   catalogue: ObjectInfo | undefined;
-  placed: PlacedProblems;
+  placedProblems: PlacedProblems;
   selected?: string;
   onSelect: (nodeId: string) => void;
 };
 
 /** The workflow drawn beside its form; nodes that need a correction are marked. It follows typing at low priority. */
-export function RunGraph({ opened: { graph, original, extraData }, name, catalogue, placed, selected, onSelect }: RunGraphProps) {
+export function RunGraph({
+  openWorkflow: { graph, original, extraData },
+  name,
+  catalogue,
+  placedProblems,
+  selected,
+  onSelect,
+}: RunGraphProps) {
   const deferredValue = useDeferredValue(graph);
   const titled = useMemo(() => titledBy(deferredValue, catalogue), [deferredValue, catalogue]);
   const marks = useMemo<NodeMarks>(
-    () => new Map(Object.entries(placed.byNode).flatMap(([id, problems]) => (hasErrors(problems) ? [[id, markOf(problems)]] : []))),
-    [placed],
+    () => new Map(Object.entries(placedProblems.byNode).flatMap(([id, problems]) => (hasErrors(problems) ? [[id, markOf(problems)]] : []))),
+    [placedProblems],
   );
   const json = useMemo(() => ({ prompt: deferredValue, ...(extraData && { extra_data: extraData }) }), [deferredValue, extraData]);
   return (
@@ -173,7 +180,7 @@ export function RunGraph({ opened: { graph, original, extraData }, name, catalog
       marks={marks}
       json={json}
       fileName={`${name}.json`}
-      beside={{ onSelect, ...(selected !== undefined && { selected }) }}
+      aside={{ onSelect, ...(selected !== undefined && { selected }) }}
       className="h-full"
     />
   );

@@ -24,7 +24,7 @@ type RunPage = {
 
 /** Returns whether files are dragged over the page. */
 export function useRunPage({ run, store, memberId, connection, source, canRun, onFiles }: RunPage): boolean {
-  const { opened } = run.state;
+  const { openWorkflow } = run.state;
   useDraft(store, memberId);
   useRunSource(source, (newSource) => void run.openRunSource(newSource));
   const takeOver = useEffectEvent(() => {
@@ -41,8 +41,9 @@ export function useRunPage({ run, store, memberId, connection, source, canRun, o
     void run.copies.recall();
   });
   useEffect(() => recall(), []);
-  useTopOnOpening(opened?.serial);
-  const isReadElsewhere = opened?.readFor !== undefined && connection !== undefined && opened.readFor !== connection && !opened.isEdited;
+  useTopOnOpening(openWorkflow?.serial);
+  const isReadElsewhere =
+    openWorkflow?.readFor !== undefined && connection !== undefined && openWorkflow.readFor !== connection && !openWorkflow.isEdited;
   const reread = useEffectEvent(() => void run.reread());
   useEffect(() => {
     if (isReadElsewhere) reread();
@@ -65,15 +66,15 @@ const QUIET_MS = 500;
 /** Restores the open workflow and what was typed after a reload; if it is too large to keep, the browser asks before the page is left. */
 export function useDraft(store: RunStore, memberId: string): void {
   const keep = useEffectEvent((): boolean => {
-    const { opened } = store.get();
-    return opened !== undefined && keepDraft(ofTab, memberId, opened);
+    const { openWorkflow } = store.get();
+    return openWorkflow !== undefined && keepDraft(ofTab, memberId, openWorkflow);
   });
   useEffect(() => {
     // After hydration, as the server rendered the page without a draft.
-    const draft = store.get().opened ? undefined : readDraft(ofTab, memberId);
+    const draft = store.get().openWorkflow ? undefined : readDraft(ofTab, memberId);
     if (draft) store.restore(draft);
 
-    let last = store.get().opened;
+    let last = store.get().openWorkflow;
     let timer: ReturnType<typeof setTimeout> | undefined;
     const flush = () => {
       if (timer === undefined) return;
@@ -83,7 +84,7 @@ export function useDraft(store: RunStore, memberId: string): void {
     };
     const onLeave = (event: BeforeUnloadEvent) => {
       flush();
-      if (isUnsent(store.get().opened) && !keep()) askToStay(event);
+      if (isUnsent(store.get().openWorkflow) && !keep()) askToStay(event);
     };
     // Only while something could be lost: a page with this listener may be excluded from the browser's back and forward cache.
     const guard = () => {
@@ -91,12 +92,12 @@ export function useDraft(store: RunStore, memberId: string): void {
       if (isUnsent(last)) window.addEventListener("beforeunload", onLeave);
     };
     const follow = () => {
-      const { opened } = store.get();
-      if (opened === last) return;
-      last = opened;
+      const { openWorkflow } = store.get();
+      if (openWorkflow === last) return;
+      last = openWorkflow;
       clearTimeout(timer);
-      timer = opened ? setTimeout(flush, QUIET_MS) : undefined;
-      if (!opened) forgetDraft(ofTab);
+      timer = openWorkflow ? setTimeout(flush, QUIET_MS) : undefined;
+      if (!openWorkflow) forgetDraft(ofTab);
       guard();
     };
     guard();
@@ -125,7 +126,7 @@ const names = ["job", "file", "carrier", "sample", "app", "asset", "assets", "wi
 
 /** Opens once what the address names; the address then becomes /run, so that a reload restores what was typed and not the job again. */
 function useRunSource(source: RunSource | undefined, open: (source: RunSource) => void): void {
-  const arrived = useEffectEvent(() => {
+  const onArrived = useEffectEvent(() => {
     const search = new URLSearchParams(window.location.search);
     if (!source || !names.some((name) => search.has(name))) return;
     for (const name of names) search.delete(name);
@@ -135,7 +136,7 @@ function useRunSource(source: RunSource | undefined, open: (source: RunSource) =
     open(source);
   });
   const key = writeExactJson(source);
-  useEffect(() => arrived(), [key]);
+  useEffect(() => onArrived(), [key]);
 }
 
 /** Takes files dropped and texts pasted anywhere on the page; true while files are dragged over it. A focused field keeps its own paste. */
@@ -144,8 +145,8 @@ function useDroppedFiles({ onFiles, onText }: { onFiles: (files: File[]) => void
   const takeFiles = useEffectEvent(onFiles);
   const takeText = useEffectEvent(onText);
   useEffect(() => {
-    const listening = new AbortController();
-    const { signal } = listening;
+    const controller = new AbortController();
+    const { signal } = controller;
     const on = <K extends keyof WindowEventMap>(type: K, listener: (event: WindowEventMap[K]) => void) =>
       window.addEventListener(type, listener, { signal });
     const hasFiles = (event: DragEvent) => event.dataTransfer?.types.includes("Files") ?? false;
@@ -171,7 +172,7 @@ function useDroppedFiles({ onFiles, onText }: { onFiles: (files: File[]) => void
       if (files.length > 0) takeFiles(files);
       else if (text.trim() !== "") takeText(text);
     });
-    return () => listening.abort();
+    return () => controller.abort();
   }, []);
   return isOver;
 }

@@ -17,7 +17,7 @@ import { SettingsPage } from "./settings-tabs";
 
 export type TeamConnection = { id: string; name: string };
 /** Called for one of the resources; `fail` shows the failure above the list. */
-type ItemActs = { change: () => void; remove: () => void; fail: (failure: ApiFailure | undefined) => void };
+type ItemActions = { change: () => void; remove: () => void; fail: (failure: ApiFailure | undefined) => void };
 
 type ResourceListProps<T> = {
   words: "embedding" | "webhooks";
@@ -26,7 +26,7 @@ type ResourceListProps<T> = {
   title: string;
   none: string;
   resources: Promise<Result<T[], Failure>>;
-  item: (resource: T, actions: ItemActs) => ReactNode;
+  item: (resource: T, actions: ItemActions) => ReactNode;
 };
 
 type ResourceScreenProps<T> = Omit<ResourceListProps<T>, "resources"> & {
@@ -84,19 +84,19 @@ function ResourceList<T extends { id: string; name: string }>(props: ResourceLis
   const { words, path, title, none, resources, item, onChange } = props;
   const t = useTranslations(words);
   const router = useRouter();
-  const [leaving, setLeaving] = useState<T>();
+  const [removalTarget, setRemovalTarget] = useState<T>();
   const [failure, setFailure] = useState<ApiFailure>();
   const result = use(resources);
   if (!result.ok) return <FailureMessage failure={result.failure} onRetry={() => router.refresh()} />;
 
   async function remove({ id, name }: T) {
-    setLeaving(undefined);
+    setRemovalTarget(undefined);
     const result = await callApi(`${path}/${encodeURIComponent(id)}`, { method: "DELETE" });
     setFailure(result.ok ? undefined : result.failure);
     if (result.ok) showToast({ tone: "off", text: t("removed", { name }) });
     router.refresh();
   }
-  const actsOf = (item: T) => ({ change: () => onChange(item), remove: () => setLeaving(item), fail: setFailure });
+  const actsOf = (item: T) => ({ change: () => onChange(item), remove: () => setRemovalTarget(item), fail: setFailure });
   return (
     <>
       {failure ? <FailureMessage failure={failure} /> : null}
@@ -111,10 +111,10 @@ function ResourceList<T extends { id: string; name: string }>(props: ResourceLis
         </ul>
       </Card>
       <RemovalDialog
-        leaving={leaving}
-        title={t("removeTitle", { name: leaving?.name ?? "" })}
+        item={removalTarget}
+        title={t("removeTitle", { name: removalTarget?.name ?? "" })}
         onRemove={(removed) => void remove(removed)}
-        onClose={() => setLeaving(undefined)}
+        onClose={() => setRemovalTarget(undefined)}
       >
         {t("removeText")}
       </RemovalDialog>
@@ -126,14 +126,14 @@ type ResourceItemProps = {
   words: ResourceListProps<never>["words"];
   name: string;
   badge?: ReactNode;
-  acts: readonly { key: string; label: string; onClick: () => void; isBusy?: boolean }[];
+  actions: readonly { key: string; label: string; onClick: () => void; isBusy?: boolean }[];
   facts: readonly (readonly [name: string, value: ReactNode])[];
   /** The former secret is valid until then. */
   oldSecretUntil: number | undefined;
   children?: ReactNode;
 };
 
-export function ResourceItem({ words, name, badge, acts, facts, oldSecretUntil, children }: ResourceItemProps) {
+export function ResourceItem({ words, name, badge, actions, facts, oldSecretUntil, children }: ResourceItemProps) {
   const t = useTranslations(words);
   const clock = useTimeFormat();
   return (
@@ -142,7 +142,7 @@ export function ResourceItem({ words, name, badge, acts, facts, oldSecretUntil, 
         <b className="min-w-0 truncate font-semibold">{name}</b>
         {badge}
         <span className="ml-auto flex flex-wrap gap-2">
-          {acts.map(({ key, label, onClick, isBusy }) => (
+          {actions.map(({ key, label, onClick, isBusy }) => (
             <Button key={key} size="small" busy={isBusy} aria-label={t("actOn", { act: label, name })} onClick={onClick}>
               {label}
             </Button>

@@ -87,7 +87,7 @@ export function RevocableList<T extends Revocable>(props: RevocableListProps<T>)
         ) : null}
       </Card>
       <RemovalDialog
-        leaving={leaving}
+        item={leaving}
         title={t("revokeTitle", { name: leaving?.name ?? "" })}
         onRemove={(removed) => void revoke(removed)}
         onClose={() => setLeaving(undefined)}
@@ -101,22 +101,22 @@ export function RevocableList<T extends Revocable>(props: RevocableListProps<T>)
 
 type RemovalDialogProps<T> = {
   /** What is to be removed; the dialog is open while it is set. */
-  leaving: T | undefined;
+  item: T | undefined;
   /** The question and the button's label; by default, the removal of this name. */
   title?: string;
-  onRemove: (leaving: T) => void;
+  onRemove: (item: T) => void;
   onClose: () => void;
   /** What the removal means. */
   children: ReactNode;
 };
 
-export function RemovalDialog<T extends { name: string }>({ leaving, title: title, onRemove, onClose, children }: RemovalDialogProps<T>) {
+export function RemovalDialog<T extends { name: string }>({ item, title: title, onRemove, onClose, children }: RemovalDialogProps<T>) {
   const t = useTranslations("settings");
   return (
     <ConfirmDialog
-      isOpen={leaving !== undefined}
-      title={title ?? t("removeTitle", { name: leaving?.name ?? "" })}
-      onConfirm={() => leaving && onRemove(leaving)}
+      isOpen={item !== undefined}
+      title={title ?? t("removeTitle", { name: item?.name ?? "" })}
+      onConfirm={() => item && onRemove(item)}
       onClose={onClose}
     >
       <p>{children}</p>

@@ -40,7 +40,7 @@ export function UploadSources({ canAdd: mayAdd }: { canAdd: boolean }) {
   const startRequest = (newRequest: NewUploadRequest) => setRequest((last) => ({ ...newRequest, id: (last?.id ?? 0) + 1 }));
   function takeFiles(dropped: Promise<Dropped>) {
     if (cannot) return showToast({ tone: "bad", text: explain(cannot) });
-    startRequest({ way: "files", dropped });
+    startRequest({ source: "files", dropped });
   }
   const onFiles = (files: File[]) => files.length > 0 && takeFiles(Promise.resolve(filesOfInput(files)));
   const files = useFilePicker({ isMultiple: true, testId: "asset-files", onFiles });
@@ -49,10 +49,10 @@ export function UploadSources({ canAdd: mayAdd }: { canAdd: boolean }) {
     if (cannot && source !== "tray") showToast({ tone: "bad", text: explain(cannot) });
     else if (source === "files") files.open();
     else if (source === "folder") folder.open();
-    else startRequest({ way: source });
+    else startRequest({ source });
   });
   useEffect(() => onUploadSource(open), []);
-  const resume = useEffectEvent(() => startRequest({ way: "resume" }));
+  const resume = useEffectEvent(() => startRequest({ source: "resume" }));
   const connectionId = connection?.id;
   useEffect(() => {
     if (connectionId === undefined || !hasAccess || runsAppsOnly) return;
@@ -67,7 +67,8 @@ export function UploadSources({ canAdd: mayAdd }: { canAdd: boolean }) {
   const over = useWindowFiles({
     isOn: isElsewhere,
     onFiles: takeFiles,
-    onAddress: (address) => (cannotFetch ? showToast({ tone: "bad", text: explain(cannotFetch) }) : startRequest({ way: "url", address })),
+    onAddress: (address) =>
+      cannotFetch ? showToast({ tone: "bad", text: explain(cannotFetch) }) : startRequest({ source: "url", address }),
   });
 
   return (
@@ -123,9 +124,9 @@ export function useWindowFiles({ isOn, onFiles, onAddress }: WindowFiles): Kind 
       if (types.includes("Files")) return "files";
       return types.includes("text/uri-list") && !isOwn && !isField(target) ? "addresses" : undefined;
     };
-    const listening = new AbortController();
+    const controller = new AbortController();
     const on = <K extends keyof WindowEventMap>(type: K, listener: (event: WindowEventMap[K]) => void) =>
-      window.addEventListener(type, listener, { signal: listening.signal });
+      window.addEventListener(type, listener, { signal: controller.signal });
     // A link or picture of this very page is being dragged.
     on("dragstart", ({ defaultPrevented }) => void (isOwn = !defaultPrevented));
     on("dragend", () => void (isOwn = false));
@@ -163,7 +164,7 @@ export function useWindowFiles({ isOn, onFiles, onAddress }: WindowFiles): Kind 
     });
     return () => {
       end();
-      listening.abort();
+      controller.abort();
     };
   }, [isOn]);
   return over;

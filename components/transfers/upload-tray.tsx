@@ -103,9 +103,9 @@ export function UploadTray({ queue, downloads, connection, canAdd, view, isFolde
   );
 }
 
-function Summary({ shown, tally, isPaused, underWay }: { shown: TrayView; tally: Tally; isPaused: boolean; underWay: number }) {
+function Summary({ shown: view, tally, isPaused, underWay }: { shown: TrayView; tally: Tally; isPaused: boolean; underWay: number }) {
   const t = useTranslations("uploads.tray");
-  if (shown === "downloads") return `${t("downloads")}${underWay > 0 ? ` · ${t("underWay", { count: underWay })}` : ""}`;
+  if (view === "downloads") return `${t("downloads")}${underWay > 0 ? ` · ${t("underWay", { count: underWay })}` : ""}`;
   if (tally.all === 0) return t("label");
   const isAllDeduplicated = tally.deduplicated === tally.all;
   const parts = [

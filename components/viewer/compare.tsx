@@ -131,13 +131,13 @@ function ComparePane({ item, number, own, content, view, clip, isCaptionRight = 
   const t = useTranslations("viewer");
   const isThere = own !== undefined && own !== "broken";
   const { x, y, ...drawn } = drawnIn(content, isThere ? own : undefined);
-  const arrived = ({ naturalWidth: width, naturalHeight: height }: HTMLImageElement) => onSize(width > 0 ? { width, height } : "broken");
+  const handleLoad = ({ naturalWidth: width, naturalHeight: height }: HTMLImageElement) => onSize(width > 0 ? { width, height } : "broken");
   return (
     <figure
       style={{ clipPath: clip }}
       className={cn("overflow-hidden bg-bg", clip === undefined ? "relative border-r border-b border-line" : "absolute inset-0")}
     >
-      {isThere ? null : <StandIn poster={item.poster} size={item} lost={own === "broken" ? shownPictureUrl(item.src) : undefined} />}
+      {isThere ? null : <StandIn poster={item.poster} size={item} isLost={own === "broken" ? shownPictureUrl(item.src) : undefined} />}
       {/* eslint-disable-next-line @next/next/no-img-element -- the private bytes themselves, in their own size, which no optimiser may see */}
       <img
         ref={whileShown}
@@ -145,8 +145,8 @@ function ComparePane({ item, number, own, content, view, clip, isCaptionRight = 
         alt={item.name}
         hidden={!isThere}
         draggable={false}
-        onLoad={({ currentTarget }) => arrived(currentTarget)}
-        onError={({ currentTarget }) => arrived(currentTarget)}
+        onLoad={({ currentTarget }) => handleLoad(currentTarget)}
+        onError={({ currentTarget }) => handleLoad(currentTarget)}
         style={{
           ...drawn,
           transform: `translate(${view.x + x * view.scale}px, ${view.y + y * view.scale}px) scale(${view.scale})`,

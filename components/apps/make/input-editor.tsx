@@ -162,7 +162,7 @@ function Choices({ control, base, onChange }: { control: Chosen; base: AppContro
 }
 
 /** Pictures cannot be sent here, as values are never files. */
-const nothing: PictureContext = {
+const noPictures: PictureContext = {
   canSend: false,
   sendPicture: () => new Promise(() => undefined),
   listAssets: () => new Promise(() => undefined),
@@ -194,7 +194,7 @@ function ValueField({ label, hint, control, value, placeholder, onChange }: Valu
           value={value}
           {...(placeholder !== undefined && { placeholder: String(placeholder) })}
           nodeTitle={label}
-          picture={nothing}
+          picture={noPictures}
           onRunning={() => undefined}
           onChange={(next) => onChange(toValue(next))}
         />

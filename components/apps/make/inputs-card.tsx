@@ -25,7 +25,7 @@ type InputsCardProps = {
 /** The inputs in order; each one unfolds to be edited. Below, the workflow's other inputs that could be added. */
 export function InputsCard({ definition: { graph, inputs }, catalogue, unsupported, onChange }: InputsCardProps) {
   const t = useTranslations("apps.make.inputs");
-  const [opened, setOpened] = useState<string>();
+  const [openInput, setOpenInput] = useState<string>();
   const keyOf = ({ node, input }: Pick<AppInput, "node" | "input">) => `${node} ${input}`;
   function move(at: number, by: number) {
     const next = [...inputs];
@@ -48,8 +48,8 @@ export function InputsCard({ definition: { graph, inputs }, catalogue, unsupport
               <div className="flex min-h-[40px] items-center gap-1 px-2.5 py-1">
                 <button
                   type="button"
-                  aria-expanded={opened === keyOf(input)}
-                  onClick={() => setOpened(opened === keyOf(input) ? undefined : keyOf(input))}
+                  aria-expanded={openInput === keyOf(input)}
+                  onClick={() => setOpenInput(openInput === keyOf(input) ? undefined : keyOf(input))}
                   className="flex min-w-0 flex-1 flex-wrap items-baseline gap-x-2 text-left"
                 >
                   <span className="truncate font-medium">{input.label}</span>
@@ -79,7 +79,7 @@ export function InputsCard({ definition: { graph, inputs }, catalogue, unsupport
                   onClick={() => onChange(inputs.filter((item) => item !== input))}
                 />
               </div>
-              {opened === keyOf(input) ? (
+              {openInput === keyOf(input) ? (
                 <InputEditor
                   input={input}
                   defaultValue={withDefault(input, graph).default}
@@ -98,7 +98,7 @@ export function InputsCard({ definition: { graph, inputs }, catalogue, unsupport
         inputs={inputs}
         onAdd={(newInput) => {
           onChange([...inputs, newInput]);
-          setOpened(keyOf(newInput));
+          setOpenInput(keyOf(newInput));
         }}
       />
     </Card>
@@ -122,14 +122,14 @@ type OthersProps = { graph: Graph; catalogue?: ObjectInfo; inputs: readonly AppI
 
 function Others({ graph, catalogue, inputs, onAdd }: OthersProps) {
   const t = useTranslations("apps.make.inputs");
-  const [sought, setSought] = useState("");
+  const [searchText, setSearchText] = useState("");
   // Stays open after an input is added: users often add several.
   const [isOpen, setOpen] = useState(inputs.length === 0);
   const all = useMemo(() => {
     const form = formBuilder(graph, topologicalOrder(graph), catalogue)(graph);
     return form.flatMap((node) => node.fields.filter(isEditable).map(({ name }) => ({ node: node.id, input: name, title: node.title })));
   }, [graph, catalogue]);
-  const words = sought.trim().toLowerCase();
+  const words = searchText.trim().toLowerCase();
   const matches = all.filter(
     ({ node, input, title }) =>
       !inputs.some((item) => item.node === node && item.input === input) && `${title} ${input}`.toLowerCase().includes(words),
@@ -141,8 +141,8 @@ function Others({ graph, catalogue, inputs, onAdd }: OthersProps) {
         type="search"
         aria-label={t("find")}
         placeholder={t("find")}
-        value={sought}
-        onChange={({ target }) => setSought(target.value)}
+        value={searchText}
+        onChange={({ target }) => setSearchText(target.value)}
         onKeyDown={(event) => (event.key === "Enter" ? event.preventDefault() : undefined)}
         className="my-2 w-full"
       />

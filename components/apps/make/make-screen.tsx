@@ -61,7 +61,7 @@ function MakeApp({ source }: { source: Source }) {
           />
         </div>
       ) : null}
-      {source.kind === "failed" ? <FailureMessage failure={source.failure} onRetry={source.again} className="m-4 md:mx-5" /> : null}
+      {source.kind === "failed" ? <FailureMessage failure={source.failure} onRetry={source.retry} className="m-4 md:mx-5" /> : null}
       {source.kind === "nothing" ? (
         <EmptyState
           title={t("nothing")}
@@ -231,7 +231,7 @@ function Preview({ app, definition, connection }: PreviewProps) {
   const t = useTranslations("apps.make");
   const { title, text, graph } = definition;
   const inputs = definition.inputs.map((input) => withDefault(input, graph));
-  const [tried, setTried] = useState<Readonly<Record<string, unknown>>>({});
+  const [trialValues, setTrialValues] = useState<Readonly<Record<string, unknown>>>({});
   const picture = usePictures(app, false, connection);
   return (
     <section
@@ -244,10 +244,12 @@ function Preview({ app, definition, connection }: PreviewProps) {
         {text ? <p className="break-words whitespace-pre-line text-ink-2">{text}</p> : null}
         <AppForm
           inputs={inputs}
-          values={{ ...defaultValues(inputs), ...tried }}
+          values={{ ...defaultValues(inputs), ...trialValues }}
           problems={[]}
           picture={picture}
-          onChange={(name, value) => setTried(({ [name]: _, ...others }) => (value === undefined ? others : { ...others, [name]: value }))}
+          onChange={(name, value) =>
+            setTrialValues(({ [name]: _, ...others }) => (value === undefined ? others : { ...others, [name]: value }))
+          }
           onRunning={() => undefined}
         />
       </div>

@@ -18,7 +18,7 @@ import { appApi, appPath } from "../apps-address";
 type VersionsAnswer = { versions: AppVersionView[] };
 const versionsIn = ({ versions }: VersionsAnswer) => versions;
 
-type Leaving = "removal" | AppVersionView;
+type Removal = "removal" | AppVersionView;
 
 /** Who changed what and when, newest first; older versions can be restored. Below, the button that deletes the app. */
 export function VersionsCard({ app }: { app: AppView }) {
@@ -26,22 +26,22 @@ export function VersionsCard({ app }: { app: AppView }) {
   const t = useTranslations("apps.make.versions");
   const router = useRouter();
   const loadedVersions = useOnce(appApi(app.id, "versions"), versionsIn);
-  const [leaving, setLeaving] = useState<Leaving>();
+  const [pendingRemoval, setPendingRemoval] = useState<Removal>();
   const { busyWith, failure, send } = useRequests<"act">();
-  async function submitChange(removal: Leaving) {
+  async function submitChange(removal: Removal) {
     const path = removal === "removal" ? appApi(app.id) : appApi(app.id, "versions", String(removal.number), "restore");
     const result = await send("act", callApi(path, { method: removal === "removal" ? "DELETE" : "POST" }));
-    setLeaving(undefined);
+    setPendingRemoval(undefined);
     if (!result.ok) return;
     showToast({ tone: "ok", text: removal === "removal" ? t("removed", { title: app.title }) : t("restored", { number: removal.number }) });
     router.push(withQuery(removal === "removal" ? "/apps" : appPath(app.id), { connection: connectionParam }));
   }
   const title =
-    leaving === undefined
+    pendingRemoval === undefined
       ? ""
-      : leaving === "removal"
+      : pendingRemoval === "removal"
         ? t("removeTitle", { title: app.title })
-        : t("restoreTitle", { number: leaving.number });
+        : t("restoreTitle", { number: pendingRemoval.number });
   return (
     <>
       {failure ? <FailureMessage failure={failure} /> : null}
@@ -71,7 +71,7 @@ export function VersionsCard({ app }: { app: AppView }) {
               {version.number === app.version ? (
                 <span className="text-sm text-ink-3">{t("now")}</span>
               ) : (
-                <Button size="small" aria-label={t("restoreOf", { number: version.number })} onClick={() => setLeaving(version)}>
+                <Button size="small" aria-label={t("restoreOf", { number: version.number })} onClick={() => setPendingRemoval(version)}>
                   {t("restore")}
                 </Button>
               )}
@@ -79,18 +79,18 @@ export function VersionsCard({ app }: { app: AppView }) {
           ))}
         </ul>
       </Card>
-      <Button tone="danger" className="self-start" onClick={() => setLeaving("removal")}>
+      <Button tone="danger" className="self-start" onClick={() => setPendingRemoval("removal")}>
         {t("remove")}
       </Button>
       <ConfirmDialog
-        isOpen={leaving !== undefined}
-        onClose={() => setLeaving(undefined)}
+        isOpen={pendingRemoval !== undefined}
+        onClose={() => setPendingRemoval(undefined)}
         title={title}
-        tone={leaving === "removal" ? "danger" : "primary"}
+        tone={pendingRemoval === "removal" ? "danger" : "primary"}
         isBusy={busyWith !== undefined}
-        onConfirm={() => leaving && void submitChange(leaving)}
+        onConfirm={() => pendingRemoval && void submitChange(pendingRemoval)}
       >
-        <p>{t(leaving === "removal" ? "removeText" : "restoreText")}</p>
+        <p>{t(pendingRemoval === "removal" ? "removeText" : "restoreText")}</p>
       </ConfirmDialog>
     </>
   );

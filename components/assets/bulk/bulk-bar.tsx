@@ -24,7 +24,7 @@ import {
   AssetLines,
   type Entry,
   MAX_IN_ACT,
-  type PendingAct,
+  type PendingAssetAction,
   type Selected,
   useAssetBulk,
   useAssetSummary,
@@ -72,14 +72,14 @@ export function BulkBar({
   const bulk = useAssetBulk({
     connection: connectionId,
     onDone,
-    onLeft: (entries) => showToast({ ...summaryOf(entries), tone: "off" }),
+    onUnfinished: (entries) => showToast({ ...summaryOf(entries), tone: "off" }),
     onStarted: onClear,
     onRestored: (assets) => {
       showToast({ tone: "off", text: t("back", { count: assets.length }) });
       onRestored(assets.map(({ id }) => id));
     },
   });
-  const [asking, setAsking] = useState<"addTags" | "removeTags">();
+  const [pendingDialog, setPendingDialog] = useState<"addTags" | "removeTags">();
   const mayShare = useMayShare();
   const [sharing, setSharing] = useState<readonly string[]>();
   const download = useFileDownload();
@@ -105,9 +105,9 @@ export function BulkBar({
             {onAll ? <SelectionButton onClick={onAll}>{t("all", { total })}</SelectionButton> : null}
             {/* While the selection is still being read, it is incomplete: its actions are disabled. */}
             <span inert={isReading} className={`contents ${isReading ? "[&>*]:opacity-50" : ""}`}>
-              {rights.canTag ? <SelectionButton onClick={() => setAsking("addTags")}>{t("addTags")}</SelectionButton> : null}
+              {rights.canTag ? <SelectionButton onClick={() => setPendingDialog("addTags")}>{t("addTags")}</SelectionButton> : null}
               {rights.can("tags.remove") ? (
-                <SelectionButton onClick={() => setAsking("removeTags")}>{t("removeTags")}</SelectionButton>
+                <SelectionButton onClick={() => setPendingDialog("removeTags")}>{t("removeTags")}</SelectionButton>
               ) : null}
               {only && hasFiles ? (
                 <SelectionButton onClick={() => void download(assetFileUrl(only, connectionId), only.name)}>
@@ -144,15 +144,15 @@ export function BulkBar({
           </span>
         </SelectionBar>
       </LowerEdge>
-      {asking ? (
+      {pendingDialog ? (
         <TagsDialog
-          title={t(asking)}
+          title={t(pendingDialog)}
           label={t("tagsLabel")}
           connectionId={connectionId}
-          seen={tagsOfNamed}
-          isClosed={asking === "removeTags" && selectedAssets !== undefined}
-          onTags={(tags) => bulk.start({ kind: asking, tags }, selected)}
-          onClose={() => setAsking(undefined)}
+          loadedTags={tagsOfNamed}
+          isExistingOnly={pendingDialog === "removeTags" && selectedAssets !== undefined}
+          onTags={(tags) => bulk.start({ kind: pendingDialog, tags }, selected)}
+          onClose={() => setPendingDialog(undefined)}
         />
       ) : null}
       {sharing ? <ShareDialog subject={{ assets: sharing }} connectionId={connectionId} onClose={() => setSharing(undefined)} /> : null}
@@ -165,17 +165,17 @@ export function BulkBar({
 function useArchive(connectionId: string | undefined) {
   const t = useTranslations("assets.bulk");
   const errors = useTranslations("errors");
-  const [isAsking, setAsking] = useState(false);
+  const [isAsking, setPendingDialog] = useState(false);
   async function download(selected: Selected): Promise<void> {
     if (isAsking) return;
-    setAsking(true);
+    setPendingDialog(true);
     const json =
       selected.kind === "named"
         ? { ids: selected.assets.map(({ id }) => id) }
         : { query: assetsApiPath({ ...selected.query, offset: 0 }, undefined).split("?")[1] ?? "" };
     const path = withQuery("/api/console/archive", { connection: connectionId });
     const result = await callApi<ArchiveAnswer>(path, { method: "POST", json });
-    setAsking(false);
+    setPendingDialog(false);
     if (!result.ok) return showToast({ tone: "bad", text: failureText(errors, result.failure) });
     const { id, count, isCut } = result.value;
     saveFrom(apiPath(`/api/console/archive/${encodeURIComponent(id)}`), "");
@@ -185,7 +185,7 @@ function useArchive(connectionId: string | undefined) {
 }
 
 type BulkConfirmProps = {
-  pendingAct: PendingAct | undefined;
+  pendingAct: PendingAssetAction | undefined;
   connectionId: string | undefined;
   onClose: () => void;
   onConfirm: () => void;
@@ -198,16 +198,16 @@ function BulkConfirm({ pendingAct, connectionId, onClose, onConfirm }: BulkConfi
   const t = useTranslations("assets.bulk.ask");
   const removesFiles = useFeature("fileRemoval");
   if (!pendingAct) return null;
-  const { act, selected } = pendingAct;
+  const { action, selected } = pendingAct;
   const total = selected.kind === "named" ? selected.assets.length : selected.total;
-  const deletable = (selected.kind === "named" ? selected.assets : selected.seen).filter(({ immutable }) => !immutable);
+  const deletable = (selected.kind === "named" ? selected.assets : selected.loadedAssets).filter(({ immutable }) => !immutable);
   const fixed = selected.kind === "named" ? total - deletable.length : 0;
   const count = Math.min(total - fixed, MAX_IN_ACT);
-  const title = t(`${act.kind}.title`, { count, tags: act.kind === "delete" ? "" : act.tags.join(", ") });
+  const title = t(`${action.kind}.title`, { count, tags: action.kind === "delete" ? "" : action.tags.join(", ") });
   return (
-    <ConfirmDialog isOpen title={title} tone={act.kind === "delete" ? "danger" : "primary"} onConfirm={onConfirm} onClose={onClose}>
-      <p>{t(`${act.kind}.text`)}</p>
-      {act.kind === "delete" ? (
+    <ConfirmDialog isOpen title={title} tone={action.kind === "delete" ? "danger" : "primary"} onConfirm={onConfirm} onClose={onClose}>
+      <p>{t(`${action.kind}.text`)}</p>
+      {action.kind === "delete" ? (
         <ul aria-label={t("pictures")} className="mt-3 grid grid-cols-4 gap-1.5 sm:grid-cols-6">
           {deletable.slice(0, MAX_PICTURES).map((asset) => (
             <li key={asset.id} title={asset.name}>
@@ -216,12 +216,12 @@ function BulkConfirm({ pendingAct, connectionId, onClose, onConfirm }: BulkConfi
           ))}
         </ul>
       ) : null}
-      {act.kind === "delete" && count > MAX_PICTURES ? (
+      {action.kind === "delete" && count > MAX_PICTURES ? (
         <p className="mt-1.5 text-sm text-ink-3">{t("more", { count: count - Math.min(deletable.length, MAX_PICTURES) })}</p>
       ) : null}
-      {act.kind === "delete" && !removesFiles ? <p className="mt-2">{t("onDisk")}</p> : null}
+      {action.kind === "delete" && !removesFiles ? <p className="mt-2">{t("onDisk")}</p> : null}
       {fixed > 0 ? <p className="mt-2">{t("fixed", { count: fixed })}</p> : null}
-      {total > MAX_IN_ACT ? <p className="mt-2">{t("bound", { max: MAX_IN_ACT, act: act.kind })}</p> : null}
+      {total > MAX_IN_ACT ? <p className="mt-2">{t("bound", { max: MAX_IN_ACT, act: action.kind })}</p> : null}
     </ConfirmDialog>
   );
 }

@@ -40,7 +40,7 @@ export function AssetPreview({ asset, connectionId, isLarge }: AssetPreviewProps
     if (!isLarge) return picture;
     if (!isBroken) {
       const poster = pictureUrl(asset, 512, { connection: connectionId });
-      return <ZoomedPicture key={file} place="page" src={file} alt={label} poster={poster} initialSize={asset} onBroken={broken} />;
+      return <ZoomedPicture key={file} container="page" src={file} alt={label} poster={poster} initialSize={asset} onBroken={broken} />;
     }
     return (
       <>

@@ -17,7 +17,7 @@ import { KindIcon } from "../asset-picture";
 import { assetHref } from "../asset-urls";
 
 type Sibling = { key: string; name: string; kind: ReturnType<typeof mediaKindOf>; assetId?: string; file?: string; picture?: string };
-type Siblings = { shown: Sibling[]; isCut: boolean };
+type Siblings = { siblings: Sibling[]; isCut: boolean };
 type NamedAsset = { id: string; name: string; hash?: string };
 type JobSiblingsProps = { jobId: string; asset: NamedAsset; connectionId?: string; connection?: string };
 
@@ -51,8 +51,8 @@ export function JobSiblings({ jobId, asset, connectionId, connection }: JobSibli
         className="grid grid-cols-[repeat(auto-fill,minmax(72px,1fr))] gap-2"
       />
     );
-  const ownIndex = data.shown.findIndex((sibling) => isSame(sibling, asset));
-  const otherSiblings = data.shown.filter((_, index) => index !== ownIndex);
+  const ownIndex = data.siblings.findIndex((sibling) => isSame(sibling, asset));
+  const otherSiblings = data.siblings.filter((_, index) => index !== ownIndex);
   const isCut = data.isCut || otherSiblings.length > MAX_COUNT;
   if (otherSiblings.length === 0) return <p className="text-ink-3">{t("none")}</p>;
   const job = jobHref(jobId, connection);
@@ -73,7 +73,7 @@ export function JobSiblings({ jobId, asset, connectionId, connection }: JobSibli
                   alt={sibling.name}
                   width={96}
                   height={72}
-                  instead={() => <Plate {...sibling} />}
+                  fallback={() => <Plate {...sibling} />}
                   className="h-[54px] w-full"
                 />
               ) : (
@@ -117,7 +117,7 @@ async function readSiblings(jobId: string, connection: string | undefined): Prom
   const maxItems = MAX_COUNT + 1;
   if (result.ok) {
     const { assets } = result.value;
-    return { shown: assets.slice(0, maxItems).flatMap((asset) => ofAsset(asset, connection)), isCut: assets.length > maxItems };
+    return { siblings: assets.slice(0, maxItems).flatMap((asset) => ofAsset(asset, connection)), isCut: assets.length > maxItems };
   }
   if (!lacksOperation(result.failure)) throw result.failure;
   const jobResult = await callApi<JobDetail>(withQuery(job, { connection }));
@@ -137,7 +137,7 @@ async function readSiblings(jobId: string, connection: string | undefined): Prom
       },
     ];
   });
-  return { shown: outputs.slice(0, maxItems), isCut: outputs.length > maxItems };
+  return { siblings: outputs.slice(0, maxItems), isCut: outputs.length > maxItems };
 }
 
 const listedAsset = object({ id: text }, { name: text, mime_type: text, preview_url: text });

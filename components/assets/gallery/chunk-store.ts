@@ -83,8 +83,8 @@ export function createChunkStore(read: ReadPage, options: { leads: boolean }) {
   }
 
   function dropFar(middle: number) {
-    const far = [...chunks.keys()].sort((a, b) => Math.abs(a - middle) - Math.abs(b - middle)).slice(MAX_CHUNKS);
-    for (const number of far) if (!isNeeded(number)) chunks.delete(number);
+    const farthest = [...chunks.keys()].sort((a, b) => Math.abs(a - middle) - Math.abs(b - middle)).slice(MAX_CHUNKS);
+    for (const number of farthest) if (!isNeeded(number)) chunks.delete(number);
   }
 
   const isNeeded = (number: number) =>
@@ -126,7 +126,7 @@ export function createChunkStore(read: ReadPage, options: { leads: boolean }) {
     failure: () => [...failures].find(([number]) => isNeeded(number))?.[1],
     loadedChunks: () => chunks.size,
     /** These rows stay in view there: until the next call, or until none are. */
-    want(from: number, to: number, viewer: Viewer = "gallery"): void {
+    request(from: number, to: number, viewer: Viewer = "gallery"): void {
       const range = { from, to };
       if (from < to) viewedRanges.set(viewer, range);
       else viewedRanges.delete(viewer);
@@ -197,7 +197,7 @@ export type AssetsSource = {
   /** These rows, loading those that are missing; fewer where the service refuses. */
   range: (from: number, to: number, signal: AbortSignal) => Promise<AssetView[]>;
   /** Called when these rows have stayed in view for a moment, in the gallery or in the full view over it; with none when that closes. */
-  want: (from: number, to: number, viewer?: "gallery" | "full view") => void;
+  request: (from: number, to: number, viewer?: "gallery" | "full view") => void;
   /** New assets above, not shown yet. */
   newCount: number;
   /** Why some rows are missing. */

@@ -25,7 +25,7 @@ export function RubberBand({ gallery, source, picking }: { gallery: GalleryView<
   const [box, setBox] = useState<{ left: number; top: number; width: number; height: number }>();
   const choose = useEffectEvent(() => {
     const now = drag.current;
-    const layout = gallery.drawn;
+    const layout = gallery.rendered;
     if (!now?.isBand || !layout) return;
     now.to = gallery.pointAt(now.clientX, now.clientY);
     const { widthPx } = gallery.pointAt(0, 0);

@@ -1,5 +1,5 @@
 import { startTransition, useEffect, useMemo, useState, useSyncExternalStore } from "react";
-import { isAtTop as isPageAtTop, shareRows, subscribeToTop, usePausedRows } from "@/components/data-table/paused-rows";
+import { isAtTop as isPageAtTop, reuseRows, subscribeToTop, usePausedRows } from "@/components/data-table/paused-rows";
 import { historyState } from "@/components/viewer/use-shown";
 import { initialOf, type Stamped, useLive } from "@/lib/browser/live/use-live";
 import { type Failure } from "@/lib/contract/failure";
@@ -68,7 +68,7 @@ export function useEndless({ query, connectionId, first, isOn }: EndlessOptions)
       indexOf: store.indexOf,
       rows: store.rows,
       range: store.range,
-      want: store.want,
+      request: store.request,
       newCount,
       failure,
       unreadable: latest?.unreadable,
@@ -133,7 +133,7 @@ function countNew(store: ChunkStore, page: AssetPage): number {
 function patchAll(store: ChunkStore, page: AssetPage): void {
   const before = page.assets.flatMap((_, index) => store.at(index) ?? []);
   const storedAssets = new Set(before);
-  for (const asset of shareRows(before, page.assets)) if (!storedAssets.has(asset)) store.patch(asset.id, () => asset);
+  for (const asset of reuseRows(before, page.assets)) if (!storedAssets.has(asset)) store.patch(asset.id, () => asset);
 }
 
 type PagedOptions = {
@@ -164,7 +164,7 @@ export function usePaged({ query, connectionId, first, isOn }: PagedOptions): As
       indexOf: (id) => rows.findIndex((asset) => asset.id === id),
       rows: () => rows,
       range: (from, to) => Promise.resolve(rows.slice(from, to)),
-      want: () => undefined,
+      request: () => undefined,
       newCount,
       failure,
       unreadable: page?.unreadable,

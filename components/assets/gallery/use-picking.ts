@@ -38,7 +38,7 @@ type Reports = { onReading: (isReading: boolean) => void; onShort: (short: Short
 /** From one index up to the other, exclusive; `requestedCount`: the size before any limit. */
 type Range = { from: number; to: number; requestedCount: number };
 /** `byHand`: what was selected or deselected one by one meanwhile, which counts more than what is read. */
-type Reading = { abort: AbortController; byHand: Map<string, boolean> };
+type Reading = { abort: AbortController; manual: Map<string, boolean> };
 
 type Picker = ReturnType<typeof createPicker>;
 
@@ -48,7 +48,7 @@ function createPicker(store: SelectionStore, { onReading, onShort }: Reports) {
   /** Where a range begins: the index that was selected last. */
   let anchor: number | undefined;
   /** The last range, while nothing else is selected: the next one replaces it, but not what is `beside` it. */
-  let last: { selected: ReadonlySet<string>; beside: ReadonlySet<string> } | undefined;
+  let last: { selected: ReadonlySet<string>; baseSelection: ReadonlySet<string> } | undefined;
   let reading: Reading | undefined;
 
   function know(assets: readonly AssetView[]) {
@@ -57,13 +57,13 @@ function createPicker(store: SelectionStore, { onReading, onShort }: Reports) {
   function select(assets: readonly AssetView[], baseSelection: ReadonlySet<string>) {
     know(assets);
     const next = new Set([...baseSelection, ...assets.map(({ id }) => id)]);
-    const byHand = reading?.byHand ?? new Map<string, boolean>();
-    for (const [id, isOn] of byHand) {
+    const manual = reading?.manual ?? new Map<string, boolean>();
+    for (const [id, isOn] of manual) {
       if (isOn) next.add(id);
       else next.delete(id);
     }
     store.replace(next);
-    last = { selected: store.ids(), beside: byHand.size > 0 ? next : baseSelection };
+    last = { selected: store.ids(), baseSelection: manual.size > 0 ? next : baseSelection };
   }
   function stop() {
     if (!reading) return;
@@ -75,7 +75,7 @@ function createPicker(store: SelectionStore, { onReading, onShort }: Reports) {
   async function read({ from, to, requestedCount }: Range, take: (assets: readonly AssetView[]) => void): Promise<void> {
     stop();
     const abort = new AbortController();
-    reading = { abort, byHand: new Map() };
+    reading = { abort, manual: new Map() };
     onReading(true);
     const assets = (await source?.range(from, to, abort.signal)) ?? [];
     if (abort.signal.aborted) return;
@@ -105,8 +105,8 @@ function createPicker(store: SelectionStore, { onReading, onShort }: Reports) {
         const all = { from: 0, to: Math.min(source.count, MAX_IN_RANGE), requestedCount: Math.max(source.count, source.total ?? 0) };
         void read(all, (assets) => select(assets, new Set()));
       }
-      reading?.byHand.set(asset.id, isOn);
-      if (store.isMatching()) store.leaveOut([...(reading?.byHand ?? [])].flatMap(([id, isChosen]) => (isChosen ? [] : id)));
+      reading?.manual.set(asset.id, isOn);
+      if (store.isMatching()) store.leaveOut([...(reading?.manual ?? [])].flatMap(([id, isChosen]) => (isChosen ? [] : id)));
       else store.select(asset.id, isOn);
     },
     /** Selects everything from the last selected one to this one, replacing the last range; missing rows are read. */
@@ -119,7 +119,7 @@ function createPicker(store: SelectionStore, { onReading, onShort }: Reports) {
         return asset && select([asset], new Set());
       }
       const selected = store.ids();
-      const baseSelection = last?.selected === selected ? last.beside : selected;
+      const baseSelection = last?.selected === selected ? last.baseSelection : selected;
       await read(rangeBetween(anchor, index), (assets) => select(assets, baseSelection));
     },
     /** While a rubber band is drawn: selects the loaded rows under it, besides what was selected when it began. */

@@ -67,7 +67,7 @@ export function useTileKeys({
     else if (key === "i" || key === "Enter") {
       if (asset && (key === "Enter" || !onOpen(asset.id))) onPage(asset.id);
     } else {
-      const rowsInView = Math.max(1, Math.floor((window.innerHeight - 160) / (gallery.drawn?.rowPx ?? 160)));
+      const rowsInView = Math.max(1, Math.floor((window.innerHeight - 160) / (gallery.rendered?.rowPx ?? 160)));
       const next = nextTile(key, focusedIndex, { count: source.count, columns, rowsInView });
       if (next === undefined) return false;
       if (event.shiftKey && picking.store.ids().size === 0) picking.toggle(focusedIndex);

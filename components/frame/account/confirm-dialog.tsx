@@ -79,15 +79,15 @@ function ConfirmAtProvider({ providers, onConfirmed }: { providers: readonly Oid
     const tab = window.open("", "_blank");
     setBusyWith(id);
     setRefused(undefined);
-    const going = await signInAt(id, { purpose: "confirm", returnTo: "/confirmed" });
+    const redirect = await signInAt(id, { purpose: "confirm", returnTo: "/confirmed" });
     setBusyWith(undefined);
-    if (!going.ok) {
+    if (!redirect.ok) {
       tab?.close();
       return setRefused(label);
     }
     setWaiting(true);
-    if (tab) tab.location.assign(going.value);
-    else window.location.assign(going.value);
+    if (tab) tab.location.assign(redirect.value);
+    else window.location.assign(redirect.value);
   }
   return (
     <div className="flex flex-col gap-2">

@@ -49,17 +49,17 @@ export function ThemeSwitch() {
 }
 
 /** The theme that the host page has set since this page was opened. */
-const turned = createStore<{ theme?: EmbedTheme }>(() => ({}));
+const themeStore = createStore<{ theme?: EmbedTheme }>(() => ({}));
 
 export function turnEmbedTheme(theme: EmbedTheme): void {
-  turned.setState({ theme });
+  themeStore.setState({ theme });
 }
 
 function useEmbedTheme(first: EmbedTheme | undefined): EmbedTheme | undefined {
   return (
     useSyncExternalStore(
-      turned.subscribe,
-      () => turned.getState().theme,
+      themeStore.subscribe,
+      () => themeStore.getState().theme,
       () => undefined,
     ) ?? first
   );

@@ -51,13 +51,13 @@ export function CommandPalette({ onClose }: { onClose: () => void }) {
   const recent = useRecentJobs();
   const searchedId = wholeJobId(typed);
   const isKnown = recent.some(({ id }) => id === searchedId);
-  const sought = useSoughtJob(isKnown ? undefined : searchedId);
-  const jobs = sought?.kind === "found" ? [sought.job, ...recent] : recent;
+  const soughtJob = useSoughtJob(isKnown ? undefined : searchedId);
+  const jobs = soughtJob?.kind === "found" ? [soughtJob.job, ...recent] : recent;
   const soughtAssets = useSoughtAssets(typed);
   const foundJobs = useFoundJobs(typed);
   const items = usePaletteItems({
     jobs,
-    found: foundJobs,
+    foundJobs,
     assets: soughtAssets?.assets ?? [],
     onSwitch: (connection) =>
       void switchTo(connection).then((failure) => failure && showToast({ tone: "bad", text: failureText(errors, failure) })),
@@ -120,25 +120,25 @@ export function CommandPalette({ onClose }: { onClose: () => void }) {
         onChoose={choose}
       />
       <p role="status" className={palettes.length > 0 ? "sr-only" : "px-2.5 py-3 text-ink-3"}>
-        {palettes.length > 0 ? t("count", { count: palettes.length }) : t(emptyWord(sought?.kind))}
+        {palettes.length > 0 ? t("count", { count: palettes.length }) : t(emptyWord(soughtJob?.kind))}
       </p>
       {foundJobs?.reach?.extent === "reading" ? <p className="px-2.5 pb-2 text-sm text-ink-3">{t("jobsReading")}</p> : null}
-      {foundJobs?.failure && sought?.kind !== "failed" ? (
+      {foundJobs?.failure && soughtJob?.kind !== "failed" ? (
         <p className="px-2.5 pb-2 text-sm text-bad">{`${t("jobsFailed")} ${failureText(errors, foundJobs.failure)}`}</p>
       ) : null}
-      {soughtAssets?.failure && sought?.kind !== "failed" ? (
+      {soughtAssets?.failure && soughtJob?.kind !== "failed" ? (
         <p className="px-2.5 pb-2 text-sm text-bad">{`${t("assetsFailed")} ${failureText(errors, soughtAssets.failure)}`}</p>
       ) : null}
-      {sought?.kind === "failed" && sought.failure.code !== "NOT_FOUND" ? (
-        <p className="px-2.5 pb-2 text-sm text-bad">{failureText(errors, sought.failure)}</p>
+      {soughtJob?.kind === "failed" && soughtJob.failure.code !== "NOT_FOUND" ? (
+        <p className="px-2.5 pb-2 text-sm text-bad">{failureText(errors, soughtJob.failure)}</p>
       ) : null}
     </Dialog>
   );
 }
 
-function emptyWord(sought: "asking" | "found" | "failed" | undefined): "asking" | "missing" | "none" {
-  if (sought === "asking") return "asking";
-  return sought === "failed" ? "missing" : "none";
+function emptyWord(soughtJob: "asking" | "found" | "failed" | undefined): "asking" | "missing" | "none" {
+  if (soughtJob === "asking") return "asking";
+  return soughtJob === "failed" ? "missing" : "none";
 }
 
 type PaletteListProps = {

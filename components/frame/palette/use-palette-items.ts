@@ -27,13 +27,13 @@ const RECENT_JOBS = 5;
 type Ports = {
   jobs: readonly JobListItem[];
   /** Jobs found by their content; the typed words need not be adjacent. */
-  found: FoundJobs | undefined;
+  foundJobs: FoundJobs | undefined;
   assets: readonly AssetView[];
   onSwitch: (connection: { id: string; name: string }) => void;
 };
 
 /** Everything that can be opened or done from anywhere. */
-export function usePaletteItems({ jobs, found, assets, onSwitch }: Ports): PaletteItem[] {
+export function usePaletteItems({ jobs, foundJobs, assets, onSwitch }: Ports): PaletteItem[] {
   const t = useTranslations("frame");
   const router = useRouter();
   const { setTheme } = useTheme();
@@ -59,7 +59,7 @@ export function usePaletteItems({ jobs, found, assets, onSwitch }: Ports): Palet
       searchTerms: href,
       run: to(withQuery(href, { connection })),
     })),
-    ...allJobs(jobs, found)
+    ...allJobs(jobs, foundJobs)
       .filter(({ job }) => isAddressableId(job.id))
       .map(({ job, searchTerms }, index) => ({
         key: `job-${job.id}`,

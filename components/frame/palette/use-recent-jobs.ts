@@ -63,8 +63,8 @@ export function useSought<Answer, Found>(
   path: `/${string}` | undefined,
   read: (result: Result<Answer, ApiFailure>) => Found,
 ): Found | undefined {
-  const [found, setFound] = useState<Found>();
-  const onAnswer = useEffectEvent((result: Result<Answer, ApiFailure>) => setFound(read(result)));
+  const [found, setResult] = useState<Found>();
+  const onAnswer = useEffectEvent((result: Result<Answer, ApiFailure>) => setResult(read(result)));
   useEffect(() => {
     if (path === undefined) return;
     const controller = new AbortController();

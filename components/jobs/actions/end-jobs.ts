@@ -40,10 +40,10 @@ export function removeJobs(jobs: readonly TargetJob[], work: Work): Promise<Resu
   return fitting("remove", jobs, work, (fittingJobs) => inBatches(fittingJobs, BATCH, removeBatch, work));
 }
 
-type Act = (fittingJobs: readonly TargetJob[]) => Promise<ResultEntry[]>;
+type EndJobs = (fittingJobs: readonly TargetJob[]) => Promise<ResultEntry[]>;
 
 /** Jobs that are known to be in the wrong state get that outcome without a request. */
-async function fitting(action: "cancel" | "remove", jobs: readonly TargetJob[], work: Work, carryOut: Act): Promise<ResultEntry[]> {
+async function fitting(action: "cancel" | "remove", jobs: readonly TargetJob[], work: Work, carryOut: EndJobs): Promise<ResultEntry[]> {
   const unfit = jobs.filter((job) => !fits(action, job));
   work.onDone(unfit.length);
   const entries = await carryOut(jobs.filter((job) => fits(action, job)));

@@ -10,7 +10,7 @@ import { withJobNames, type Outcome, type ResultEntry, type TargetJob } from "./
 import { type MaskedInput, toResubmission } from "./resubmission";
 
 /** `unknown`: it may or may not have been submitted, and is never resent automatically. `unread`: nothing was sent. */
-type RanAgain =
+type RunAgainResult =
   | { kind: "submitted"; id: string }
   | { kind: "masked"; inputs: MaskedInput[] }
   | { kind: "no-graph" | "stopped" }
@@ -28,7 +28,7 @@ export async function runAgain(
   id: string,
   connection: string | undefined,
   { newSeed, call = callApi, isStopped }: Choices,
-): Promise<RanAgain> {
+): Promise<RunAgainResult> {
   const result = await call<JobDetail>(withQuery(`/api/jobs/${encodeURIComponent(id)}`, { connection }));
   if (!result.ok) return { kind: "unread", failure: result.failure };
   const resubmission = toResubmission(result.value.workflow, newSeed);

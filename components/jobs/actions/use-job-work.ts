@@ -29,16 +29,16 @@ type Choices<Query> = {
   connection: string | undefined;
   onDone: (jobAct: JobAct, entries: readonly ResultEntry[]) => void;
   /** Called instead of `onDone` if the page was left meanwhile, for state that outlives the page. */
-  onLeft?: (entries: readonly ResultEntry[]) => void;
+  onUnfinished?: (entries: readonly ResultEntry[]) => void;
   onRestored?: (jobs: readonly TargetJob[]) => void;
   walk?: (query: Query, work: Work) => Promise<Result<Walked<TargetJob>, ApiFailure>>;
 };
 
-export function useJobWork<Query = never>({ connection, onDone, onLeft, onRestored, walk }: Choices<Query>) {
+export function useJobWork<Query = never>({ connection, onDone, onUnfinished, onRestored, walk }: Choices<Query>) {
   const t = useTranslations("acts");
   const errors = useTranslations("errors");
   const summaryOf = useSummary();
-  const carryOut = ({ act, items }: BulkRequest<JobAct, TargetJob>, work: Work) => actions[act](items, work);
+  const carryOut = ({ action, items }: BulkRequest<JobAct, TargetJob>, work: Work) => actions[action](items, work);
   const work = useBulkWork<JobAct, TargetJob, ResultEntry, Query>({
     connection,
     carryOut,
@@ -48,8 +48,8 @@ export function useJobWork<Query = never>({ connection, onDone, onLeft, onRestor
       if (jobAct !== "runAgain") showToast({ tone: "off", text: t(`back.${jobAct}`, { count: items.length }) });
       onRestored?.(items);
     },
-    onLeft: (entries) => {
-      onLeft?.(entries);
+    onUnfinished: (entries) => {
+      onUnfinished?.(entries);
       const { text, tone } = summaryOf(entries);
       const cause = causeOf(entries);
       showToast({ tone, text: cause ? `${text}: ${failureText(errors, cause)}` : text });
@@ -60,7 +60,7 @@ export function useJobWork<Query = never>({ connection, onDone, onLeft, onRestor
   // A job that is run again stays as it is, and may be ended meanwhile.
   useTellBusy(
     work.works.flatMap(({ phase }) =>
-      (phase.kind === "undoable" || phase.kind === "working") && phase.act !== "runAgain" ? phase.items.map(({ id }) => id) : [],
+      (phase.kind === "undoable" || phase.kind === "working") && phase.action !== "runAgain" ? phase.items.map(({ id }) => id) : [],
     ),
   );
   return { ...work, pendingIds: idsIn("undoable"), busyIds: idsIn("working") };

@@ -132,14 +132,14 @@ function reportOf(job: JobFacts["job"], failure: JobFailure, traceback: string):
 }
 
 type JobMissingProps = {
-  wasThere: boolean;
+  existed: boolean;
   /** It had not ended when it was last seen. */
   wasMoving?: boolean;
   isForbidden?: boolean;
   /** The id can't be part of a URL, so no request was sent. */
   isUnopenable?: boolean;
   /** The link back, where the list is not beside it. */
-  back?: ReactNode;
+  backLink?: ReactNode;
 };
 
 /** Shown in place of a state: the service has no trace of a job that waited or ran. */
@@ -148,12 +148,12 @@ export function GoneBadge() {
 }
 
 /** Most services answer the same for a deleted job and for another person's; so does this page. */
-export function JobMissing({ wasThere, wasMoving = false, isForbidden = false, isUnopenable = false, back }: JobMissingProps) {
+export function JobMissing({ existed, wasMoving = false, isForbidden = false, isUnopenable = false, backLink }: JobMissingProps) {
   const t = useTranslations("jobs.job.missing");
   const cannotOpen = useTranslations("common")("cannotOpen");
-  if (isUnopenable) return <EmptyState title={cannotOpen} action={back} />;
-  if (isForbidden) return <EmptyState title={t("forbidden")} text={t("forbiddenText")} action={back} />;
-  if (!wasThere) return <EmptyState title={t("title")} text={t("text")} action={back} />;
+  if (isUnopenable) return <EmptyState title={cannotOpen} action={backLink} />;
+  if (isForbidden) return <EmptyState title={t("forbidden")} text={t("forbiddenText")} action={backLink} />;
+  if (!existed) return <EmptyState title={t("title")} text={t("text")} action={backLink} />;
   return (
     <p role="status" className="rounded-lg border border-line bg-off-soft px-3.5 py-2.5">
       {t(wasMoving ? "left" : "vanished")}

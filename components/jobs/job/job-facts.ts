@@ -47,7 +47,7 @@ export type JobFacts = {
   /** Where it runs or ran, and in which attempt. */
   runner?: JobRunner;
   /** Why it waits, where no runner able to do it accepts jobs. */
-  waits?: JobWaits;
+  waiting?: JobWaits;
   currentNode?: string;
   failure?: JobFailure;
   notes: JobNote[];
@@ -71,7 +71,7 @@ export function toJobFacts(detail: JobDetail, status?: JobStatus): JobFacts {
     ...(detail.reruns && { reruns: detail.reruns }),
     ...(detail.held_secrets && { secretPlaces: detail.held_secrets }),
     ...(detail.runner && { runner: detail.runner }),
-    ...(detail.waits && job.state === "pending" && { waits: detail.waits }),
+    ...(detail.waits && job.state === "pending" && { waiting: detail.waits }),
     ...(current !== undefined && { currentNode: names.get(current) ?? current }),
     ...(error && { failure: withNames(error, detail, names) }),
     notes: notesOf(detail, names),

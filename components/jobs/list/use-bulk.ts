@@ -12,7 +12,7 @@ import { type JobRow, toJobRow } from "../job-row";
 import { listApiPath } from "./list-address";
 
 /** `count` is undefined where the service does not report it; `query` is set where the jobs are not known by id yet. */
-export type PendingAct = { act: JobAct; count: number | undefined; jobs?: readonly TargetJob[]; query?: JobSearchQuery };
+export type PendingJobAction = { action: JobAct; count: number | undefined; jobs?: readonly TargetJob[]; query?: JobSearchQuery };
 
 type Choices = {
   connection: string | undefined;
@@ -23,23 +23,23 @@ type Choices = {
 
 /** Cancelling and removing listed jobs can be undone for five seconds; an act on a query asks for confirmation with the number. */
 export function useBulk({ connection, onDone, onStarted, onRestored }: Choices) {
-  const [pendingAct, setPendingAct] = useState<PendingAct>();
+  const [pendingAct, setPendingAct] = useState<PendingJobAction>();
   const [isNothing, setNothing] = useState(false);
   const work = useJobWork<JobSearchQuery>({ connection, onDone, onRestored, walk: walkJobs });
-  async function prepareAction(jobAct: JobAct, query: JobSearchQuery): Promise<void> {
-    const narrowed = narrowedTo(jobAct, query);
+  async function prepareAction(jobAction: JobAct, query: JobSearchQuery): Promise<void> {
+    const narrowed = narrowedTo(jobAction, query);
     if (!narrowed) return setNothing(true);
     const outside = work.begin();
     const count = await countJobs(narrowed, outside);
     if (outside.signal.aborted) return;
     if (!count.ok) work.fail(count.failure);
     else if (count.value === 0) setNothing(true);
-    else setPendingAct({ act: jobAct, count: count.value, query: narrowed });
+    else setPendingAct({ action: jobAction, count: count.value, query: narrowed });
   }
   /** Jobs that another part of the page is ending at the start of the list's reading or during it are reported there, not here. */
-  async function runAll(jobAct: JobAct, query: JobSearchQuery): Promise<void> {
+  async function runAll(jobAction: JobAct, query: JobSearchQuery): Promise<void> {
     const busyElsewhere = watchBusy();
-    await work.runAll(jobAct, query, ({ id }) => jobAct === "runAgain" || !busyElsewhere.ids.has(id));
+    await work.runAll(jobAction, query, ({ id }) => jobAction === "runAgain" || !busyElsewhere.ids.has(id));
     busyElsewhere.end();
   }
   function begin(): void {
@@ -51,22 +51,22 @@ export function useBulk({ connection, onDone, onStarted, onRestored }: Choices) 
     ...work,
     pendingAct,
     isNothing,
-    ask: (jobAct: JobAct, query: JobSearchQuery) => {
+    ask: (jobAction: JobAct, query: JobSearchQuery) => {
       begin();
-      return prepareAction(jobAct, query);
+      return prepareAction(jobAction, query);
     },
     /** For listed jobs. Running again makes new jobs, so for more than one it asks for confirmation. */
-    start: (jobAct: JobAct, jobs: readonly TargetJob[]) => {
+    start: (jobAction: JobAct, jobs: readonly TargetJob[]) => {
       begin();
-      if (jobAct === "runAgain" && jobs.length > 1) return setPendingAct({ act: jobAct, count: jobs.length, jobs });
-      if (jobAct === "runAgain") void work.run({ act: jobAct, items: jobs });
-      else work.schedule({ act: jobAct, items: jobs });
+      if (jobAction === "runAgain" && jobs.length > 1) return setPendingAct({ action: jobAction, count: jobs.length, jobs });
+      if (jobAction === "runAgain") void work.run({ action: jobAction, items: jobs });
+      else work.schedule({ action: jobAction, items: jobs });
       onStarted();
     },
     confirm: () => {
       setPendingAct(undefined);
-      if (pendingAct?.jobs) void work.run({ act: pendingAct.act, items: pendingAct.jobs });
-      else if (pendingAct?.query) void runAll(pendingAct.act, pendingAct.query);
+      if (pendingAct?.jobs) void work.run({ action: pendingAct.action, items: pendingAct.jobs });
+      else if (pendingAct?.query) void runAll(pendingAct.action, pendingAct.query);
       onStarted();
     },
     leave: () => setPendingAct(undefined),
@@ -78,7 +78,7 @@ export function useBulk({ connection, onDone, onStarted, onRestored }: Choices) 
 export type Bulk = ReturnType<typeof useBulk>;
 
 /** An action to start immediately: on these jobs, or on all matching ones. */
-export type Command = { act: "cancel" | "runAgain"; ids?: readonly string[] };
+export type Command = { action: "cancel" | "runAgain"; ids?: readonly string[] };
 
 /** Chosen jobs by id, or everything that a query matches, on any page. */
 export type ChosenJobs = { kind: "ids"; ids: readonly string[] } | { kind: "matching"; query: JobSearchQuery; total: number };
@@ -89,9 +89,9 @@ export function jobsWith(ids: readonly string[], rows: readonly JobRow[]): Targe
 }
 
 /** The part of the query that the act applies to; undefined if it applies to none of its states. */
-export function narrowedTo(jobAct: JobAct, query: JobSearchQuery): JobSearchQuery | undefined {
-  if (jobAct === "runAgain") return query;
-  const status = (query.status ?? jobStates).filter((state) => fits(jobAct, { id: "", word: state, state }));
+export function narrowedTo(jobAction: JobAct, query: JobSearchQuery): JobSearchQuery | undefined {
+  if (jobAction === "runAgain") return query;
+  const status = (query.status ?? jobStates).filter((state) => fits(jobAction, { id: "", word: state, state }));
   return status.length === 0 ? undefined : { ...query, status };
 }
 

@@ -23,7 +23,7 @@ type JobList = {
   first: FirstAnswer;
   links: ListLinks;
 };
-type Shown = { query: JobSearchQuery; view: JobsView; atMs: number | undefined };
+type DisplayedPage = { query: JobSearchQuery; view: JobsView; atMs: number | undefined };
 
 export type JobListState = ListState<JobSearchQuery>;
 
@@ -79,7 +79,7 @@ export function useJobList({ list, initialQuery, first, links }: JobList) {
 export type ShownList = ReturnType<typeof useJobList>;
 
 function useShown(query: JobSearchQuery, { value: view, atMs, failure }: Live<JobsView>) {
-  const [last, setLast] = useState<Shown>();
+  const [last, setLast] = useState<DisplayedPage>();
   if (view === undefined) return failure ? undefined : last;
   if (last?.view === view && last.query === query) return last;
   const displayed = { query, view, atMs };

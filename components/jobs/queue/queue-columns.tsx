@@ -48,7 +48,7 @@ export function queueColumns(queue: Queue) {
   const { t } = words;
   const start = (row: JobRow) => {
     if (row.state !== "pending") return null;
-    return row.waits ? <WaitsCell waits={row.waits} /> : <StartCell range={startOf(row.id)} />;
+    return row.waiting ? <WaitsCell waiting={row.waiting} /> : <StartCell range={startOf(row.id)} />;
   };
   const jobs = jobColumns(words, {
     connection,
@@ -123,7 +123,7 @@ function waitedCell({ state, createdMs, startedMs }: JobRow, { t, durations }: C
 }
 
 /** The job cannot start before a runner accepts jobs again or completes the jobs ahead of it. */
-function WaitsCell({ waits: { state, runners, ahead = 0 } }: { waits: JobWaits }) {
+function WaitsCell({ waiting: { state, runners, ahead = 0 } }: { waiting: JobWaits }) {
   const t = useTranslations("queue.waits");
   const text = t(state, { runners: runners.join(", "), ahead });
   return (

@@ -13,7 +13,7 @@ import {
   tileRect,
   tilesIn,
 } from "./coverage";
-import { clipped, isEmpty, nothing, outward, type Point, type Rect, type Size, wholeOf } from "./geometry";
+import { clipped, isEmpty, emptyRect, outward, type Point, type Rect, type Size, wholeOf } from "./geometry";
 
 export type AreaWork = Generator<Rect, SavedTiles>;
 
@@ -56,7 +56,7 @@ export function* clearAll(coverage: Coverage): AreaWork {
       savedTiles.set(index, tile);
       for (let y = rect.top; y < rect.bottom; y += 1) data.fill(0, y * width + rect.left, y * width + rect.right);
       yield rect;
-    } else if (count % 32 === 0) yield nothing;
+    } else if (count % 32 === 0) yield emptyRect;
   }
   return savedTiles;
 }

@@ -18,7 +18,7 @@ import {
   tileRect,
   tilesIn,
 } from "./coverage";
-import { clipped, holds, joined, nothing, outward, type Point, type Rect, wholeOf } from "./geometry";
+import { clipped, holds, union, emptyRect, outward, type Point, type Rect, wholeOf } from "./geometry";
 
 export type Brush = { diameter: number; /** 0 all soft to 1 sharp. */ hardness: number; isErasing: boolean };
 /** Pressure scales the diameter: 0 to 1. */
@@ -105,7 +105,7 @@ export function beginStroke(coverage: Coverage, brush: Brush, first: BrushPoint)
       const savedTiles: SavedTiles = new Map();
       for (const [index, { before }] of touched) {
         savedTiles.set(index, compactTile(before));
-        yield nothing;
+        yield emptyRect;
       }
       return savedTiles;
     },
@@ -246,7 +246,7 @@ export function beginShownStroke(
   brush: Brush,
   first: BrushPoint,
   isFar: boolean,
-): { shown: ShownStroke; rect: Rect } {
+): { preview: ShownStroke; rect: Rect } {
   const isSketched = isFar && brush.diameter >= LARGE;
   const stroke = beginStroke(coverage, brush, first);
   const sketch = isSketched ? beginStroke(coarse, { ...brush, diameter: brush.diameter / COARSE }, smaller(first)) : undefined;
@@ -257,7 +257,7 @@ export function beginShownStroke(
 
   /** Without a sketch, the means must be updated while they are on screen. */
   function shownRect(changedRect: Rect, isLookedAtFromAfar: boolean): Rect {
-    stale = joined(stale, changedRect);
+    stale = union(stale, changedRect);
     if (!isLookedAtFromAfar) return changedRect;
     const lateRect = stale;
     coarse.update(lateRect);
@@ -265,11 +265,11 @@ export function beginShownStroke(
     return lateRect;
   }
   function catchUp(isLate: () => boolean): Rect {
-    let rect = nothing;
+    let rect = emptyRect;
     while (waiting[0] && !isLate()) {
       const piece = waiting[0].next();
       if (piece.done) waiting.shift();
-      else rect = joined(rect, piece.value);
+      else rect = union(rect, piece.value);
     }
     return rect;
   }
@@ -285,7 +285,7 @@ export function beginShownStroke(
       if (!sketch) return shownRect(allOf(stroke.to(points)), isFarNow);
       waiting.push(stroke.to(points, !isFarNow));
       const rect = larger(allOf(sketch.to(points.map(smaller))));
-      return joined(
+      return union(
         rect,
         catchUp(() => isFarNow && isLate()),
       );
@@ -313,12 +313,12 @@ export function beginShownStroke(
       return squares;
     },
   };
-  return { shown: shownStroke, rect: sketch ? larger(allOf(sketch.to([]))) : shownRect(allOf(stroke.to([])), isFar) };
+  return { preview: shownStroke, rect: sketch ? larger(allOf(sketch.to([]))) : shownRect(allOf(stroke.to([])), isFar) };
 }
 
 function allOf(work: StrokeWork): Rect {
-  let rect = nothing;
-  for (const piece of work) rect = joined(rect, piece);
+  let rect = emptyRect;
+  for (const piece of work) rect = union(rect, piece);
   return rect;
 }
 

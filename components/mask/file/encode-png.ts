@@ -44,16 +44,16 @@ type Grid = Size & { first: number; across: number; down: number };
 function gridOf({ width, height }: Size, orientation: number): Grid {
   const last = width * height - 1;
   const [right, bottom] = [width - 1, last - width + 1];
-  const turned = { width: height, height: width };
+  const rotated = { width: height, height: width };
   const upright = { width, height, first: 0, across: 1, down: width };
   const smallerGrids: Readonly<Record<number, Grid>> = {
     2: { width, height, first: right, across: -1, down: width },
     3: { width, height, first: last, across: -1, down: -width },
     4: { width, height, first: bottom, across: 1, down: -width },
-    5: { ...turned, first: 0, across: width, down: 1 },
-    6: { ...turned, first: right, across: width, down: -1 },
-    7: { ...turned, first: last, across: -width, down: -1 },
-    8: { ...turned, first: bottom, across: -width, down: 1 },
+    5: { ...rotated, first: 0, across: width, down: 1 },
+    6: { ...rotated, first: right, across: width, down: -1 },
+    7: { ...rotated, first: last, across: -width, down: -1 },
+    8: { ...rotated, first: bottom, across: -width, down: 1 },
   };
   return smallerGrids[orientation] ?? upright;
 }

@@ -13,12 +13,12 @@ import { type Hold } from "./encode-png";
 import { type OpenedMask } from "./open-mask";
 import { addressOf, type MaskTarget, MAX_BYTES, originalRef } from "./picture-file";
 
-export type OpenSession = { opened: OpenedMask; drawing: MaskDocument };
+export type OpenSession = { mask: OpenedMask; drawing: MaskDocument };
 
 export function sessionOf(openedMask: OpenedMask): OpenSession {
   const drawing = createMaskDocument(openedMask.coverage);
   if (openedMask.earlier === "layers" || openedMask.earlier === "alpha") void drawing.prepare();
-  return { opened: openedMask, drawing };
+  return { mask: openedMask, drawing };
 }
 
 // Unsaved drawings, kept in this tab with their whole history, so that navigating within the console loses nothing.
@@ -38,7 +38,7 @@ export function keepWork(key: string, work: StoredSession, budget = BUDGET): str
   const lostNames: string[] = [];
   for (const [oldest, { session, name }] of sessions) {
     if (sessions.size === 1 || [...sessions.values()].reduce((sum, session) => sum + bytesOf(session), 0) <= budget) break;
-    session.opened.picture?.close();
+    session.mask.picture?.close();
     sessions.delete(oldest);
     lostNames.push(name);
   }
@@ -53,8 +53,8 @@ export function takeWork(key: string): OpenSession | undefined {
   return work?.session;
 }
 
-function bytesOf({ session: { opened, drawing } }: StoredSession): number {
-  const { width = 0, height = 0 } = opened.picture?.bitmap ?? {};
+function bytesOf({ session: { mask, drawing } }: StoredSession): number {
+  const { width = 0, height = 0 } = mask.picture?.bitmap ?? {};
   return drawing.coverage.data.length + width * height * 4 + drawing.savedBytes();
 }
 
@@ -62,10 +62,10 @@ function warn(event: BeforeUnloadEvent): void {
   askToStay(event);
 }
 
-export type SaveState = { kind: "idle" } | SaveStep | { kind: "saved"; saved: SavedMask } | { kind: "failed"; failure: SaveFailure };
+export type SaveState = { kind: "idle" } | SaveStep | { kind: "saved"; mask: SavedMask } | { kind: "failed"; failure: SaveFailure };
 
 /** One save at a time; the drawing is kept after any outcome. */
-export function useSave({ opened, drawing }: OpenSession, ports: SavePorts, onSaved?: (mask: SavedMask) => void) {
+export function useSave({ mask: opened, drawing }: OpenSession, ports: SavePorts, onSaved?: (mask: SavedMask) => void) {
   const [state, setState] = useState<SaveState>({ kind: "idle" });
   const turn = useRef<AbortController>(undefined);
   useEffect(() => () => turn.current?.abort(), []);
@@ -91,7 +91,7 @@ export function useSave({ opened, drawing }: OpenSession, ports: SavePorts, onSa
     if (controller.signal.aborted && !result.ok) return setState({ kind: "idle" });
     if (!result.ok) return setState({ kind: "failed", failure: result.failure });
     drawing.saved(version);
-    setState({ kind: "saved", saved: result.value });
+    setState({ kind: "saved", mask: result.value });
     onSaved?.(result.value);
   }
   return { state, save, stop: () => turn.current?.abort(), forget: () => setState({ kind: "idle" }) };
@@ -175,7 +175,7 @@ export function sendMask(connection: string | undefined, maskTarget?: MaskTarget
     if (!result.ok) return result;
     if (typeof result.value?.name !== "string") return failed({ code: "UPSTREAM_UNREADABLE", message: "", status: 502 });
     // A plain local server returns a name even if it did not find the original and stored nothing.
-    if (result.value.metadata || !options.handsOut || (await isThere(result.value, { connection, place: maskTarget }))) return result;
+    if (result.value.metadata || !options.handsOut || (await isThere(result.value, { connection, source: maskTarget }))) return result;
     return failed({ code: "NOT_FOUND", message: "", status: 404 });
   };
 }

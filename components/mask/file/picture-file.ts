@@ -20,7 +20,7 @@ export type MaskSource = {
   title: string;
   files: readonly FileName[];
   connection?: string;
-  place?: MaskTarget;
+  source?: MaskTarget;
   /** What is known before anything is loaded. */
   facts: {
     bytes?: number;
@@ -63,8 +63,8 @@ export function sourceOfFile(file: Required<FileName>, title: string, connection
 }
 
 /** The address as a page requests it, with a query. */
-export function addressOf({ connection, place }: Pick<MaskSource, "connection" | "place">, file: FileName): string {
-  return place ? place.urlOf(file) : viewUrl({ ...file, connection });
+export function addressOf({ connection, source }: Pick<MaskSource, "connection" | "source">, file: FileName): string {
+  return source ? source.urlOf(file) : viewUrl({ ...file, connection });
 }
 
 /** Only known fields are sent; some services require a subfolder, even an empty one. */
@@ -101,20 +101,20 @@ export type FetchOptions = { signal?: AbortSignal; /** 0 to 1, where the length 
 
 /** `address`: as a page would request it, with the base path. */
 export async function fetchFile(address: string, { signal, onProgress }: FetchOptions = {}): Promise<Result<Blob, FetchRefusal>> {
-  const going = new AbortController();
-  const stop = () => going.abort();
+  const controller = new AbortController();
+  const stop = () => controller.abort();
   signal?.addEventListener("abort", stop);
   try {
-    const response = await fetch(address, { signal: going.signal, credentials: "same-origin" });
+    const response = await fetch(address, { signal: controller.signal, credentials: "same-origin" });
     if (!response.ok)
       return failed({ kind: "failed", failure: readFailure(response.status, response.headers.get("retry-after"), await response.text()) });
-    const announced = Number(response.headers.get("content-length") ?? 0);
-    const reason = tooLarge({ bytes: announced });
+    const contentLength = Number(response.headers.get("content-length") ?? 0);
+    const reason = tooLarge({ bytes: contentLength });
     if (reason) {
-      going.abort();
+      controller.abort();
       return failed({ kind: "too-large", why: reason });
     }
-    return await readBody(response, announced, { stop, onProgress });
+    return await readBody(response, contentLength, { stop, onProgress });
   } catch (cause) {
     return failed({ kind: "failed", failure: failureOfThrown(cause) });
   } finally {
@@ -124,7 +124,7 @@ export async function fetchFile(address: string, { signal, onProgress }: FetchOp
 
 type Reading = { stop: () => void; onProgress?: (share: number) => void };
 
-async function readBody(response: Response, announced: number, { stop, onProgress }: Reading): Promise<Result<Blob, FetchRefusal>> {
+async function readBody(response: Response, contentLength: number, { stop, onProgress }: Reading): Promise<Result<Blob, FetchRefusal>> {
   const parts: Uint8Array<ArrayBuffer>[] = [];
   let bytes = 0;
   let isMeasured = false;
@@ -146,7 +146,7 @@ async function readBody(response: Response, announced: number, { stop, onProgres
         return failed({ kind: "too-large", why: reason });
       }
     }
-    if (announced > 0) onProgress?.(bytes / announced);
+    if (contentLength > 0) onProgress?.(bytes / contentLength);
   }
   return ok(new Blob(parts, { type: response.headers.get("content-type") ?? "" }));
 }

@@ -136,7 +136,7 @@ export function StatusBar({ drawing, state, views, painter, isShown, onCommand }
       {state.isBusy ? <span role="status">{t("status.busy")}</span> : null}
       <Place painter={painter} />
       <span role="status" className="sr-only">
-        {last ? t(`done.${last.what}`, { act: t(`step.${last.act}`), share }) : ""}
+        {last ? t(`done.${last.direction}`, { act: t(`step.${last.edit}`), share }) : ""}
       </span>
       <span className="ml-auto flex items-center gap-0.5">
         <BarButton

@@ -16,7 +16,7 @@ type SaveOutcomeProps = { state: SaveState; connection?: string; onAgain: () => 
 
 /** Laid over the drawing, so that the drawing does not move. */
 export function SaveOutcome({ state, connection, onAgain, onDismiss }: SaveOutcomeProps) {
-  if (state.kind === "saved") return <SavedText saved={state.saved} connection={connection} onDismiss={onDismiss} />;
+  if (state.kind === "saved") return <SavedText mask={state.mask} connection={connection} onDismiss={onDismiss} />;
   return state.kind === "failed" ? <SaveFailed failure={state.failure} onAgain={onAgain} onDismiss={onDismiss} /> : null;
 }
 
@@ -47,7 +47,7 @@ function SaveFailed({ failure, onAgain, onDismiss }: { failure: SaveFailure; onA
   );
 }
 
-function SavedText({ saved, connection, onDismiss }: { saved: SavedMask; connection?: string; onDismiss: () => void }) {
+function SavedText({ mask: saved, connection, onDismiss }: { mask: SavedMask; connection?: string; onDismiss: () => void }) {
   const t = useTranslations("masks.save");
   const name = saved.display_name ?? saved.name;
   const { data: asset } = useSWR(["masks.asset", saved.name, connection], () => findAsset(saved, connection), { revalidateOnFocus: false });

@@ -14,7 +14,7 @@ type SliderProps = {
   max: number;
   step?: number;
   /** The value as shown to people. */
-  shown: string;
+  displayValue: string;
   title?: string;
   /** The slider gives small values as much room as large ones. */
   isCurved?: boolean;
@@ -23,7 +23,7 @@ type SliderProps = {
 
 const STEPS = 200;
 
-function Slider({ label, value, least, max, step = 1, shown, title, isCurved = false, onChange }: SliderProps) {
+function Slider({ label, value, least, max, step = 1, displayValue, title, isCurved = false, onChange }: SliderProps) {
   const id = useId();
   const ratio = max / least;
   const position = isCurved ? Math.round((Math.log(value / least) / Math.log(ratio)) * STEPS) : value;
@@ -31,7 +31,7 @@ function Slider({ label, value, least, max, step = 1, shown, title, isCurved = f
     <div className="grid grid-cols-[1fr_auto] items-center gap-x-2">
       <label htmlFor={id}>{label}</label>
       <output htmlFor={id} className="text-ink-2">
-        {shown}
+        {displayValue}
       </output>
       <input
         id={id}
@@ -40,7 +40,7 @@ function Slider({ label, value, least, max, step = 1, shown, title, isCurved = f
         max={isCurved ? STEPS : max}
         step={isCurved ? 1 : step}
         value={position}
-        aria-valuetext={shown}
+        aria-valuetext={displayValue}
         title={title}
         onChange={({ target }) => onChange(isCurved ? least * ratio ** (Number(target.value) / STEPS) : Number(target.value))}
         className="col-span-2 h-6 w-full"
@@ -109,7 +109,7 @@ function ToolSettings({ size, settings, onChange }: SettingsProps) {
           least={1}
           max={largestBrush(size)}
           value={diameter}
-          shown={`${diameter.toLocaleString(locale)} px`}
+          displayValue={`${diameter.toLocaleString(locale)} px`}
           title={keyed(t("size"), "[ ]")}
           onChange={(next) => onChange({ diameter: next })}
         />
@@ -119,7 +119,7 @@ function ToolSettings({ size, settings, onChange }: SettingsProps) {
           max={1}
           step={0.05}
           value={hardness}
-          shown={hardness.toLocaleString(locale, { style: "percent" })}
+          displayValue={hardness.toLocaleString(locale, { style: "percent" })}
           title={keyed(t("hardness"), "{ }")}
           onChange={(next) => onChange({ hardness: next })}
         />
@@ -190,7 +190,7 @@ function ViewSettings({ settings, onChange }: SettingsProps) {
             max={1}
             step={0.05}
             value={opacity}
-            shown={opacity.toLocaleString(locale, { style: "percent" })}
+            displayValue={opacity.toLocaleString(locale, { style: "percent" })}
             onChange={(next) => onChange({ opacity: next })}
           />
         </>

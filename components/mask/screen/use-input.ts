@@ -36,17 +36,17 @@ export function useEditorKeys({ root, frame, painter, onCommand }: Parts): () =>
   useEffect(() => {
     const down = (event: KeyboardEvent) => onDown(event);
     const up = (event: KeyboardEvent) => onUp(event);
-    const away = () => {
+    const onLeave = () => {
       isSpaceDown.current = false;
     };
     // Runs before the page's own keys: `?` and the arrows mean something else here.
     window.addEventListener("keydown", down, { capture: true });
     window.addEventListener("keyup", up);
-    window.addEventListener("blur", away);
+    window.addEventListener("blur", onLeave);
     return () => {
       window.removeEventListener("keydown", down, { capture: true });
       window.removeEventListener("keyup", up);
-      window.removeEventListener("blur", away);
+      window.removeEventListener("blur", onLeave);
     };
   }, []);
   return () => isSpaceDown.current;
@@ -161,11 +161,11 @@ const ERASER_END = 5;
 
 export function nextHands(hands: Hands, contact: Contact): { hands: Hands; moves: Move[] } {
   if (contact.device === "touch") return ofFinger(hands, contact);
-  if (contact.kind === "down") return pressed(hands, contact);
-  return followed({ ...hands, hasSeenPen: hands.hasSeenPen || contact.device === "pen" }, contact);
+  if (contact.kind === "down") return handlePress(hands, contact);
+  return handleMove({ ...hands, hasSeenPen: hands.hasSeenPen || contact.device === "pen" }, contact);
 }
 
-function pressed(hands: Hands, { id, device, at, button, wantsPan }: Contact): { hands: Hands; moves: Move[] } {
+function handlePress(hands: Hands, { id, device, at, button, wantsPan }: Contact): { hands: Hands; moves: Move[] } {
   const isPen = device === "pen";
   const moves: Move[] = hands.drawing && isPen && hands.drawing.device === "touch" ? [{ do: "drop" }] : [];
   if (hands.drawing && moves.length === 0) return { hands, moves };
@@ -177,7 +177,7 @@ function pressed(hands: Hands, { id, device, at, button, wantsPan }: Contact): {
 }
 
 /** The moves and the end of the pointer that draws or pans. */
-function followed(hands: Hands, { kind, id, at }: Contact): { hands: Hands; moves: Move[] } {
+function handleMove(hands: Hands, { kind, id, at }: Contact): { hands: Hands; moves: Move[] } {
   const { drawing, panning } = hands;
   if (panning && panning.id === id) {
     if (kind !== "move") return { hands: { ...hands, panning: undefined }, moves: [] };
@@ -200,10 +200,10 @@ function ofFinger(hands: Hands, contact: Contact): { hands: Hands; moves: Move[]
   if (kind === "down") return fingerDown(hands, contact);
   if (kind === "move") {
     const before = fingers.get(id);
-    if (!before) return followed(hands, contact);
+    if (!before) return handleMove(hands, contact);
     const otherFinger = [...fingers].find(([finger]) => finger !== id)?.[1];
     const movedHands: Hands = { ...hands, fingers: new Map(fingers).set(id, at) };
-    if (!otherFinger || fingers.size < 2) return followed(movedHands, contact);
+    if (!otherFinger || fingers.size < 2) return handleMove(movedHands, contact);
     const middle = { x: (at.x + otherFinger.x) / 2, y: (at.y + otherFinger.y) / 2 };
     const by = { x: (at.x - before.x) / 2, y: (at.y - before.y) / 2 };
     const factor = Math.max(1, distance(at, otherFinger)) / Math.max(1, distance(before, otherFinger));
@@ -211,7 +211,7 @@ function ofFinger(hands: Hands, contact: Contact): { hands: Hands; moves: Move[]
   }
   const remaining = new Map(fingers);
   remaining.delete(id);
-  return followed({ ...hands, fingers: remaining }, contact);
+  return handleMove({ ...hands, fingers: remaining }, contact);
 }
 
 function fingerDown(hands: Hands, { id, at, wantsPan }: Contact): { hands: Hands; moves: Move[] } {

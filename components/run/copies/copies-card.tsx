@@ -17,7 +17,7 @@ export type CopiesWork = {
   stop: () => void;
   resume: () => Promise<void>;
   cancelled: (jobIds: readonly string[]) => void;
-  leave: () => void;
+  abandon: () => void;
 };
 type CopiesCardProps = { set: CopiesSet; fallbackName: string; canRun: boolean; work: CopiesWork };
 
@@ -46,14 +46,14 @@ export function CopiesCard({ set, fallbackName, canRun, work }: CopiesCardProps)
         {live.hasEnded ? null : <Freshness atMs={live.atMs} isFailing={live.failure !== undefined} />}
       </CopiesProgress>
       <EndingNote set={set} />
-      <JobLines acts={ending} connection={set.connection} onStopped={() => void live.refresh()} />
+      <JobLines actions={ending} connection={set.connection} onStopped={() => void live.refresh()} />
       {isSending || !canRun ? null : (
         <span className="flex flex-wrap gap-2">
           {set.canResume && set.copies.some(isOpen) ? (
             <Button onClick={() => void work.resume()}>{t("goOn", { count: set.copies.filter(isOpen).length })}</Button>
           ) : null}
           {waiting.length > 0 ? (
-            <Button tone="danger" busy={ending.busyIds.size > 0} onClick={() => ending.schedule({ act: "cancel", items: waiting })}>
+            <Button tone="danger" busy={ending.busyIds.size > 0} onClick={() => ending.schedule({ action: "cancel", items: waiting })}>
               {t("cancelWaiting")}
             </Button>
           ) : null}
@@ -112,7 +112,7 @@ function CopiesEnd({ set, work }: Pick<CopiesCardProps, "set" | "work">) {
       {t(set.isStopping ? "stopping" : "stop")}
     </Button>
   ) : (
-    <Button size="small" tone="quiet" onClick={work.leave}>
+    <Button size="small" tone="quiet" onClick={work.abandon}>
       {t("dismiss")}
     </Button>
   );

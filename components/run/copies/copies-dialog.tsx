@@ -13,7 +13,7 @@ import {
   labelOf,
   type Literal,
   shownValue,
-  type Typed,
+  type VariationInput,
   type Variation,
   type VariationKind,
   variationKindsOf,
@@ -23,13 +23,13 @@ import {
 import { VariationFields } from "./variation-fields";
 
 /** `values`: pictures that were dropped or chosen for this input. */
-export type CopiesAsk = { nodeId: string; name: string; values?: readonly string[] };
+export type CopiesRequest = { nodeId: string; name: string; values?: readonly string[] };
 type CopiesChoice = { nodeId: string; input: string; values: readonly Literal[] };
 
 type CopiesDialogProps = {
   isOpen: boolean;
   form: readonly FormNode[];
-  ask?: CopiesAsk;
+  request?: CopiesRequest;
   picture: PictureContext;
   hasRandomised: boolean;
   /** Texts of this copy that are sent differently from what the form shows. */
@@ -44,7 +44,7 @@ const MAX_UNASKED = 20;
 type Choosable = { node: FormNode; field: FormField };
 
 /** Chooses which input changes from copy to copy, and how; shows what will be sent beforehand. */
-export function CopiesDialog({ isOpen, form, ask, picture, hasRandomised, filledFor, isBusy, onClose, onStart }: CopiesDialogProps) {
+export function CopiesDialog({ isOpen, form, request, picture, hasRandomised, filledFor, isBusy, onClose, onStart }: CopiesDialogProps) {
   const t = useTranslations("run.copies");
   const choosable = useMemo(() => choosableOf(form), [form]);
   return (
@@ -54,8 +54,8 @@ export function CopiesDialog({ isOpen, form, ask, picture, hasRandomised, filled
       ) : (
         <CopiesForm
           choosable={choosable}
-          first={firstOf(choosable, ask)}
-          pendingImages={ask?.values}
+          first={firstOf(choosable, request)}
+          pendingImages={request?.values}
           picture={picture}
           hasRandomised={hasRandomised}
           filledFor={filledFor}
@@ -78,16 +78,16 @@ function CopiesForm({ choosable, first, pendingImages, picture, hasRandomised, f
   const id = useId();
   const [at, setAt] = useState(first);
   const choice = choosable[at] ?? choosable[0];
-  const [way, setWay] = useState<VariationKind>();
-  const [typed, setTyped] = useState<Typed>(() => typedFor(choice?.field, pendingImages));
+  const [kind, setKind] = useState<VariationKind>();
+  const [typed, setTyped] = useState<VariationInput>(() => typedFor(choice?.field, pendingImages));
   const connection = useConnection()?.name ?? "none";
   /** The confirmed values; changed values need a new confirmation. */
   const [confirmedValues, setConfirmedValues] = useState<readonly Literal[]>();
-  const { kinds, taken, variation } = useMemo(() => variedBy(choice?.field, way, typed), [choice, way, typed]);
+  const { kinds, taken, variation } = useMemo(() => variedBy(choice?.field, kind, typed), [choice, kind, typed]);
   const isAsking = confirmedValues !== undefined && variation.ok && confirmedValues === variation.values;
   function choose(index: number) {
     setAt(index);
-    setWay(undefined);
+    setKind(undefined);
     setTyped(typedFor(choosable[index]?.field));
   }
   return (
@@ -120,7 +120,7 @@ function CopiesForm({ choosable, first, pendingImages, picture, hasRandomised, f
         </span>
         {kinds.map((option) => (
           <label key={option} className="flex min-h-7 items-center gap-1.5">
-            <input type="radio" name={`${id}-way`} checked={option === taken} onChange={() => setWay(option)} className="accent-accent" />
+            <input type="radio" name={`${id}-way`} checked={option === taken} onChange={() => setKind(option)} className="accent-accent" />
             {t(`way.${option}`)}
           </label>
         ))}
@@ -129,7 +129,7 @@ function CopiesForm({ choosable, first, pendingImages, picture, hasRandomised, f
         <VariationFields
           key={`${choice.node.id}/${choice.field.name}`}
           field={choice.field}
-          way={taken}
+          kind={taken}
           typed={typed}
           picture={picture}
           onTyped={(change) => setTyped({ ...typed, ...change })}
@@ -168,11 +168,11 @@ function CopiesForm({ choosable, first, pendingImages, picture, hasRandomised, f
 }
 
 /** Computed once per input, so that the random seeds shown are the ones that are sent. */
-function variedBy(field: FormField | undefined, kind: VariationKind | undefined, typed: Typed) {
+function variedBy(field: FormField | undefined, kind: VariationKind | undefined, typed: VariationInput) {
   const kinds = field ? variationKindsOf(field) : [];
   const selectedKind = kind && kinds.includes(kind) ? kind : kinds[0];
-  const nothing: Variation = { ok: false, problem: { why: "none" } };
-  return { kinds, taken: selectedKind, variation: field && selectedKind ? variationOf(field, selectedKind, typed) : nothing };
+  const noVariation: Variation = { ok: false, problem: { why: "none" } };
+  return { kinds, taken: selectedKind, variation: field && selectedKind ? variationOf(field, selectedKind, typed) : noVariation };
 }
 
 function Problem({ problem }: { problem: VariationProblem }) {
@@ -199,13 +199,13 @@ function choosableOf(form: readonly FormNode[]): Choosable[] {
 }
 
 /** The requested input, otherwise a seed, otherwise the first one. */
-function firstOf(choosable: readonly Choosable[], request: CopiesAsk | undefined): number {
+function firstOf(choosable: readonly Choosable[], request: CopiesRequest | undefined): number {
   const requestedIndex = choosable.findIndex(({ node, field }) => node.id === request?.nodeId && field.name === request.name);
   const seed = choosable.findIndex(({ field }) => variationKindsOf(field)[0] === "random");
   return requestedIndex >= 0 ? requestedIndex : Math.max(0, seed);
 }
 
-function typedFor(field: FormField | undefined, pendingImages: readonly string[] = []): Typed {
+function typedFor(field: FormField | undefined, pendingImages: readonly string[] = []): VariationInput {
   const value = field?.value;
   const text = typeof value === "string" || typeof value === "number" || typeof value === "bigint" ? String(value) : "";
   const isChoice = typeof value === "string" || typeof value === "number" || typeof value === "boolean";

@@ -102,10 +102,10 @@ const MAX_ROWS = 1000;
 const OTHERS = 50;
 const CONFIRM_MS = 1500;
 
-type Listed = Pick<JobsAnswer, "jobs" | "unreadable"> & Partial<Pick<JobsAnswer, "pagination">>;
-type Answer = { jobs: CopyJobs; isWhole: boolean; oldestMs: number };
+type JobsList = Pick<JobsAnswer, "jobs" | "unreadable"> & Partial<Pick<JobsAnswer, "pagination">>;
+type JobsSnapshot = { jobs: CopyJobs; isWhole: boolean; oldestMs: number };
 /** `jobIds`: the jobs of the copies at the newest answer; the next request is made after they were accepted. */
-type Seen = { answer?: Answer; jobIds: ReadonlySet<string>; jobs: CopyJobs };
+type SeenJobs = { snapshot?: JobsSnapshot; jobIds: ReadonlySet<string>; jobs: CopyJobs };
 
 export function useCopyJobs(set: CopiesSet) {
   const ids = acceptedIds(set);
@@ -115,26 +115,26 @@ export function useCopyJobs(set: CopiesSet) {
       ? undefined
       : // A cache key of its own, as a job's page reads the job's other runs from the same list.
         (`${withQuery("/api/jobs", { workflow_id: set.workflowId, limit, connection: set.connection })}#copies` as const);
-  const read = useCallback((response: Listed) => toAnswer(response, limit), [limit]);
-  const [seen, setSeen] = useState<Seen>({ jobIds: new Set(), jobs: new Map() });
-  const live = useLive(path, { read, isFinal: (response) => haveEnded(set, ids, new Map([...seen.jobs, ...response.jobs])) });
+  const read = useCallback((response: JobsList) => toSnapshot(response, limit), [limit]);
+  const [seenJobs, setSeenJobs] = useState<SeenJobs>({ jobIds: new Set(), jobs: new Map() });
+  const live = useLive(path, { read, isFinal: (response) => haveEnded(set, ids, new Map([...seenJobs.jobs, ...response.jobs])) });
   const latest = live.value;
   const readAgain = useEffectEvent(() => void live.refresh());
-  const isMissing = set.ending !== undefined && ids.some((id) => !latest?.jobs.has(id) && !seen.jobs.get(id)?.hasEnded);
+  const isMissing = set.ending !== undefined && ids.some((id) => !latest?.jobs.has(id) && !seenJobs.jobs.get(id)?.hasEnded);
   // A list that lacks an accepted job may never change, so one more answer decides whether the job is gone.
   useEffect(() => {
     if (!isMissing) return;
     const timer = setTimeout(readAgain, CONFIRM_MS);
     return () => clearTimeout(timer);
   }, [isMissing]);
-  if (latest && latest !== seen.answer)
-    setSeen({ answer: latest, jobIds: new Set([...ids, ...latest.jobs.keys()]), jobs: withAnswer(seen, latest) });
-  const hasEnded = set.ending !== undefined && ids.every((id) => seen.jobs.get(id)?.hasEnded);
-  return { jobs: seen.jobs, atMs: live.atMs, failure: live.failure, refresh: live.refresh, hasEnded };
+  if (latest && latest !== seenJobs.snapshot)
+    setSeenJobs({ snapshot: latest, jobIds: new Set([...ids, ...latest.jobs.keys()]), jobs: withSnapshot(seenJobs, latest) });
+  const hasEnded = set.ending !== undefined && ids.every((id) => seenJobs.jobs.get(id)?.hasEnded);
+  return { jobs: seenJobs.jobs, atMs: live.atMs, failure: live.failure, refresh: live.refresh, hasEnded };
 }
 
 /** A truncated list says nothing about jobs older than its last one. */
-function withAnswer({ jobIds, jobs: before }: Seen, { jobs, isWhole, oldestMs }: Answer): CopyJobs {
+function withSnapshot({ jobIds, jobs: before }: SeenJobs, { jobs, isWhole, oldestMs }: JobsSnapshot): CopyJobs {
   const missingJobs = [...jobIds].flatMap((id): [string, CopyJob][] => {
     const last = before.get(id);
     const isCovered = isWhole || (last?.createdAtMs ?? 0) > oldestMs;
@@ -147,7 +147,7 @@ function acceptedIds({ copies }: CopiesSet): string[] {
   return copies.flatMap(({ outcome }) => (outcome?.kind === "accepted" ? [outcome.jobId] : []));
 }
 
-function toAnswer({ jobs: items, pagination, unreadable = 0 }: Listed, limit: number): Answer {
+function toSnapshot({ jobs: items, pagination, unreadable = 0 }: JobsList, limit: number): JobsSnapshot {
   const views = items.map((item) => toJobView(item));
   const jobs = views.map(({ id, word, state, terminal, progress, expected, startedAtMs: startedMs, createdAtMs }): [string, CopyJob] => [
     id,

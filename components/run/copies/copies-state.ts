@@ -53,23 +53,23 @@ export type CopiesSet = {
   canResume: boolean;
 };
 
-export type CopiesAct =
-  | { act: "begun"; set: CopiesSet }
-  | { act: "went-on"; id: string }
-  | { act: "sending"; id: string; key: string }
-  | { act: "outcome"; id: string; key: string; outcome: CopyOutcome | undefined }
-  | { act: "waiting"; id: string; waitMs: number | undefined }
-  | { act: "stopping"; id: string }
-  | { act: "ended"; id: string; ending: Ending }
-  | { act: "cancelled"; id: string; jobIds: readonly string[] }
-  | { act: "left" };
+export type CopiesAction =
+  | { type: "begun"; set: CopiesSet }
+  | { type: "went-on"; id: string }
+  | { type: "sending"; id: string; key: string }
+  | { type: "outcome"; id: string; key: string; outcome: CopyOutcome | undefined }
+  | { type: "waiting"; id: string; waitMs: number | undefined }
+  | { type: "stopping"; id: string }
+  | { type: "ended"; id: string; ending: Ending }
+  | { type: "cancelled"; id: string; jobIds: readonly string[] }
+  | { type: "left" };
 
-export function copiesReducer(set: CopiesSet | undefined, action: CopiesAct): CopiesSet | undefined {
-  if (action.act === "begun") return action.set;
-  if (action.act === "left") return undefined;
+export function copiesReducer(set: CopiesSet | undefined, action: CopiesAction): CopiesSet | undefined {
+  if (action.type === "begun") return action.set;
+  if (action.type === "left") return undefined;
   if (!set || set.id !== action.id) return set;
   const { waitMs: _waited, ...calm } = set;
-  switch (action.act) {
+  switch (action.type) {
     case "went-on":
       return { ...calm, ending: undefined, isStopping: false };
     case "sending":

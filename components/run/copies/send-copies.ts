@@ -17,11 +17,11 @@ import { type CopiesPlan, type CopyOutcome, type Ending } from "./copies-state";
 import { labelOf, type Literal } from "./variation";
 
 /** Values drawn for each copy: seeds, and texts that are filled on sending. */
-export type Drawn = {
+export type PlannedCopies = {
   seedsOf: (copy: number) => readonly SeedEdit[];
   fill: (graph: Graph, copy: number) => readonly FilledText[];
 };
-export type CopiesOrder = Drawn & { nodeId: string; input: string; values: readonly Literal[]; inFile?: InEditorFile };
+export type CopiesOrder = PlannedCopies & { nodeId: string; input: string; values: readonly Literal[]; inFile?: InEditorFile };
 
 export function planOf(openWorkflow: OpenWorkflow, name: string, { nodeId, input, values, ...drawn }: CopiesOrder): CopiesPlan {
   return {
@@ -35,7 +35,7 @@ export function planOf(openWorkflow: OpenWorkflow, name: string, { nodeId, input
 }
 
 /** How a copy differs from the form, and which of its texts are filled in; used both for the preview and for sending. */
-export function changesOf(graph: Graph, varied: Edit, copy: number, { seedsOf, fill }: Drawn) {
+export function changesOf(graph: Graph, varied: Edit, copy: number, { seedsOf, fill }: PlannedCopies) {
   const seeds = seedsOf(copy).filter(({ nodeId, name }) => nodeId !== varied.nodeId || name !== varied.name);
   const shownGraph = withInputs(graph, [...seeds, varied]);
   const texts = fill(shownGraph, copy);

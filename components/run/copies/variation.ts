@@ -49,7 +49,7 @@ export const variationKinds = ["list", "range", "random", "chosen", "pictures"] 
 export type VariationKind = (typeof variationKinds)[number];
 
 /** The typed values of each kind, so that switching between kinds loses nothing. */
-export type Typed = {
+export type VariationInput = {
   list: string;
   from: string;
   to: string;
@@ -105,7 +105,7 @@ export function optionsOf({ control }: FormField): readonly Literal[] {
   return control.kind === "choice" ? control.options : [];
 }
 
-export function variationOf(field: FormField, kind: VariationKind, typed: Typed): Variation {
+export function variationOf(field: FormField, kind: VariationKind, typed: VariationInput): Variation {
   const readResult = read(field, kind, typed);
   if (!Array.isArray(readResult)) return { ok: false, problem: readResult };
   if (readResult.length === 0) return { ok: false, problem: { why: "none" } };
@@ -114,7 +114,7 @@ export function variationOf(field: FormField, kind: VariationKind, typed: Typed)
   return beyond ? { ok: false, problem: beyond } : { ok: true, values: readResult };
 }
 
-function read(field: FormField, kind: VariationKind, typed: Typed): Literal[] | VariationProblem {
+function read(field: FormField, kind: VariationKind, typed: VariationInput): Literal[] | VariationProblem {
   switch (kind) {
     case "chosen":
       return optionsOf(field).filter((option) => typed.chosen.includes(option));

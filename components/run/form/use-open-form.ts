@@ -12,7 +12,7 @@ import { placeProblems } from "./problems";
 /** The opened workflow as its form: the fields, their problems, and what is needed to edit each of them. */
 export function useOpenForm(run: Run, openWorkflow: OpenWorkflow, api: RunApi, { id, canRun }: RunContext) {
   const { state, nameFile, edit, setUploading } = run;
-  const { serial, original, order, graph, ownNames, unsent } = openWorkflow;
+  const { serial, original, order, graph, ownNames, unsentPictures } = openWorkflow;
   const { info, isMissing, readAgain, listing } = useOpenCatalogue(id, serial);
   const build = useMemo(() => formBuilder(original, order, info), [original, order, info]);
   const form = useMemo(() => build(graph), [build, graph]);
@@ -35,11 +35,11 @@ export function useOpenForm(run: Run, openWorkflow: OpenWorkflow, api: RunApi, {
       storedName: api.storedName,
       decode: api.decode,
       ownNames,
-      unsent,
+      unsent: unsentPictures,
       listing,
       onNamed,
     }),
-    [id, canRun, api, ownNames, unsent, listing, onNamed],
+    [id, canRun, api, ownNames, unsentPictures, listing, onNamed],
   );
   const onEdit = useCallback(
     (nodeId: string, name: string, value: unknown) => edit(serial, { nodeId, name, value }, info),

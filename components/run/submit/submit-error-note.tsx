@@ -9,7 +9,7 @@ import { type UnknownActs, UnknownNote } from "./unknown-note";
 
 type SubmitErrorNoteProps = {
   submitError: SubmitError;
-  placed: PlacedProblems;
+  placedProblems: PlacedProblems;
   missingClass?: string;
   unknown: UnknownActs & { newestJobs: SubmitApi["newestJobs"] };
   /** Sends despite a mistake that is only suspected; the service decides. */
@@ -17,7 +17,7 @@ type SubmitErrorNoteProps = {
 };
 
 /** Why a run did not start: whose fault it is, what was kept, and what to do. Sends nothing. */
-export function SubmitErrorNote({ submitError, placed, missingClass, unknown, onAnyway }: SubmitErrorNoteProps) {
+export function SubmitErrorNote({ submitError, placedProblems, missingClass, unknown, onAnyway }: SubmitErrorNoteProps) {
   const t = useTranslations("run.answer");
   const common = useTranslations("common");
   const { kind, failure } = submitError;
@@ -49,13 +49,13 @@ export function SubmitErrorNote({ submitError, placed, missingClass, unknown, on
     );
   }
   if (kind === "invalid") {
-    const reason = placed.nodeCount === 0 && failure.message ? t("reason", { message: failure.message }) : undefined;
+    const reason = placedProblems.nodeCount === 0 && failure.message ? t("reason", { message: failure.message }) : undefined;
     return (
       <FailureNotice
-        title={t("invalid", { count: placed.nodeCount })}
+        title={t("invalid", { count: placedProblems.nodeCount })}
         cause={t("invalidCause")}
         next={t("invalidNext")}
-        detail={placed.strays.length > 0 ? <Strays placed={placed} /> : reason}
+        detail={placedProblems.strays.length > 0 ? <Strays placed={placedProblems} /> : reason}
         actions={actions}
       />
     );
@@ -70,9 +70,9 @@ export function SubmitErrorNote({ submitError, placed, missingClass, unknown, on
   );
 }
 
-function Strays({ placed }: { placed: PlacedProblems }) {
+function Strays({ placed: placedProblems }: { placed: PlacedProblems }) {
   const t = useTranslations("run.answer");
-  return placed.strays.map(({ nodeId, problems }) => (
+  return placedProblems.strays.map(({ nodeId, problems }) => (
     <div key={nodeId}>
       {t("stray", { id: nodeId })}
       <ProblemList problems={problems} />

@@ -99,6 +99,6 @@ export function useEndJobs({ connection, onCancelled, refresh }: Choices) {
       void refreshCounts();
       void refresh();
     },
-    onLeft: showEntries,
+    onUnfinished: showEntries,
   });
 }

@@ -24,13 +24,13 @@ const noteIn = (storage: BrowserStorage) => persisted("lightdesk.run", note, sto
 
 /** False where the draft could not be kept (too large, no storage). No older draft is left then either, and the page warns on leaving. */
 export function keepDraft(storage: BrowserStorage, memberId: string, openWorkflow: OpenWorkflow): boolean {
-  const { name, workflowId, stored, fromJob, readFor, original, extraData, ownNames, rawTexts, both } = openWorkflow;
+  const { name, workflowId, storedPath, fromJob, readFor, original, extraData, ownNames, rawTexts, both } = openWorkflow;
   const workflow = { prompt: original, extra_data: extraData };
   const newNote = {
     memberId,
     name,
     workflowId,
-    stored,
+    stored: storedPath,
     fromJob,
     readFor,
     rawTexts,
@@ -64,7 +64,7 @@ export function readDraft(storage: BrowserStorage, memberId: string): Draft | un
     file: {
       ...result.value,
       name,
-      ...(stored !== undefined && { stored }),
+      ...(stored !== undefined && { storedPath: stored }),
       ...(fromJob !== undefined && { fromJob }),
       ...(readFor !== undefined && { readFor }),
       ...(rawTexts && { rawTexts }),

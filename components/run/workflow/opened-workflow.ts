@@ -15,7 +15,7 @@ export type OpenWorkflow = {
   serial: number;
   name: string;
   workflowId: string;
-  stored?: string;
+  storedPath?: string;
   order: readonly string[];
   graph: Graph;
   original: Graph;
@@ -24,7 +24,7 @@ export type OpenWorkflow = {
   /** The file name on the member's own disk of each uploaded picture, by the name that is sent. */
   ownNames?: Readonly<Record<string, string>>;
   /** Pictures of a sample that the service did not accept, by the name that the workflow uses. */
-  unsent?: Readonly<Record<string, UnsentPicture>>;
+  unsentPictures?: Readonly<Record<string, UnsentPicture>>;
   advanced?: Advanced;
   /** Where keys and tokens were taken out. */
   leftOut?: readonly SecretPlace[];
@@ -35,7 +35,7 @@ export type OpenWorkflow = {
   /** Only of a graph editor's file: "node input" of texts that are sent as they are; in other texts placeholders are filled in. */
   rawTexts?: readonly string[];
   fromJob?: string;
-  sent?: Graph;
+  sentGraph?: Graph;
 };
 
 /** What is known of a workflow from elsewhere, for example from the job it was submitted as. */
@@ -47,7 +47,7 @@ export type WorkflowFacts = {
   errors?: NodeErrors;
 };
 /** A file that holds both formats, kept so that it can be opened as the other one. `shown`: the format that is open. */
-export type BothFormats = { text: string; fileName?: string; facts: WorkflowFacts; shown?: Format };
+export type BothFormats = { text: string; fileName?: string; facts: WorkflowFacts; shownFormat?: Format };
 /** `run`: what was run. `drawing`: the editor's drawing of it. */
 export type Format = "run" | "drawing";
 
@@ -68,7 +68,7 @@ export type Edit = { nodeId: string; name: string; value: unknown };
 
 /** Something was typed that no job has been started with. */
 export function isUnsent(openWorkflow: OpenWorkflow | undefined): boolean {
-  return openWorkflow !== undefined && openWorkflow.isEdited && openWorkflow.sent !== openWorkflow.graph;
+  return openWorkflow !== undefined && openWorkflow.isEdited && openWorkflow.sentGraph !== openWorkflow.graph;
 }
 
 // Why a file was not opened: facts only; the sentences are in the message catalogue.
@@ -86,7 +86,7 @@ export type RefusalReason =
   | { code: "job_gone" }
   | { code: "job_without_workflow" }
   | { code: "file_gone" }
-  | { code: "no_pictures"; gone: boolean }
+  | { code: "no_pictures"; isGone: boolean }
   /** The service did not deliver it. */
   | { code: "unread"; failure: Failure }
   | { code: "several_files"; count: number }

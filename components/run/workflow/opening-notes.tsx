@@ -62,7 +62,7 @@ function useReason(reason: RefusalReason): string {
     case "node_with_bad_inputs":
       return t("node_with_bad_inputs", { nodeId: reason.nodeId });
     case "no_pictures":
-      return t(reason.gone ? "assetsGone" : "assetsNoPictures");
+      return t(reason.isGone ? "assetsGone" : "assetsNoPictures");
     case "unread":
       return "";
     case "ui_format":
@@ -191,12 +191,12 @@ function Unread({ reason }: { reason: RefusalReason }) {
 }
 
 /** Above the form: which of the two is open, and a button that opens the other. */
-export function FormatNote({ shown, onOpen }: { shown: Format; onOpen: (format: Format) => void }) {
+export function FormatNote({ shown: shownFormat, onOpen }: { shown: Format; onOpen: (format: Format) => void }) {
   const t = useTranslations("run.formats");
-  const otherFormat = shown === "run" ? "drawing" : "run";
+  const otherFormat = shownFormat === "run" ? "drawing" : "run";
   return (
     <p className="flex flex-wrap items-center gap-x-3 gap-y-1.5 text-ink-2">
-      {t(`${shown}.open`)}
+      {t(`${shownFormat}.open`)}
       <Button size="small" onClick={() => onOpen(otherFormat)}>
         {t(`${otherFormat}.instead`)}
       </Button>

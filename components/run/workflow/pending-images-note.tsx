@@ -96,9 +96,9 @@ export function pictureInputsOf({ graph, order }: Pick<OpenedFile, "graph" | "or
   return pictureInputs(formBuilder(graph, order)(graph));
 }
 
-export type Placed = { input: PictureInput; picture: PendingImage };
+export type PlacedPicture = { input: PictureInput; picture: PendingImage };
 
-export function onlyTarget(file: Pick<OpenedFile, "graph" | "order">, pictures: readonly PendingImage[]): Placed | undefined {
+export function onlyTarget(file: Pick<OpenedFile, "graph" | "order">, pictures: readonly PendingImage[]): PlacedPicture | undefined {
   const [[input, ...otherInputs], [picture, ...otherPictures]] = [pictureInputsOf(file), pictures];
   return input && picture && otherInputs.length + otherPictures.length === 0 ? { input, picture } : undefined;
 }

@@ -57,7 +57,7 @@ export async function loadAssets(ids: readonly string[], { readAsset }: Workflow
   }
   if (pictures.length > 0) return ok({ pictures, missing: ids.length - pictures.length });
   if (failure && failure.status !== 404) return failed({ reason: { code: "unread", failure } });
-  return failed({ reason: { code: "no_pictures", gone: failure !== undefined } });
+  return failed({ reason: { code: "no_pictures", isGone: failure !== undefined } });
 }
 
 async function openJob({ job: id, without }: Extract<RunSource, { job: string }>, api: WorkflowApi): Promise<Result<OpenedFile, Refusal>> {

@@ -19,17 +19,17 @@ import { type CatalogueApi, readCatalogue } from "./catalogue";
 /** The picture's name at the service. `missing`: the console could not deliver its own file. */
 export type SentSamplePicture = Result<string, UnsentPicture | "missing">;
 
-type Read<T> = Promise<Result<T, ApiFailure>>;
+type ReadResult<T> = Promise<Result<T, ApiFailure>>;
 
 export type WorkflowApi = CatalogueApi & {
-  readJob: (id: string) => Read<JobDetail>;
-  recentJobs: () => Read<JobsAnswer>;
+  readJob: (id: string) => ReadResult<JobDetail>;
+  recentJobs: () => ReadResult<JobsAnswer>;
   /** The workflow of an app, as stored in its file. */
-  readApp: (id: string) => Read<Pick<AppDefinition, "title" | "graph" | "editor">>;
-  readAsset: (id: string) => Read<Asset>;
-  readFile: (file: AssetView) => Read<ByteSource>;
-  listStored: () => Read<UserdataFile[]>;
-  readStored: (path: string) => Read<ByteSource>;
+  readApp: (id: string) => ReadResult<Pick<AppDefinition, "title" | "graph" | "editor">>;
+  readAsset: (id: string) => ReadResult<Asset>;
+  readFile: (file: AssetView) => ReadResult<ByteSource>;
+  listStored: () => ReadResult<UserdataFile[]>;
+  readStored: (path: string) => ReadResult<ByteSource>;
   loadSample: (name: SampleName) => Promise<Result<string, "missing">>;
   sampleTitle?: (name: SampleName) => string;
   shipsPictures?: boolean;

@@ -108,7 +108,7 @@ export function withoutSecrets(openWorkflow: OpenWorkflow, secretPlaces: readonl
   const isWritten = writtenFields !== undefined && Object.keys(writtenFields).length > 0;
   const advanced = { ...openWorkflow.advanced, ...(extra.ok && { extra: isWritten ? writeExactJson(writtenFields, 2) : "" }) };
   const isEdited = openWorkflow.isEdited || remaining.graph !== openWorkflow.graph;
-  return { ...openWorkflow, ...remaining, advanced, isEdited, leftOut: secretPlaces, sent: undefined };
+  return { ...openWorkflow, ...remaining, advanced, isEdited, leftOut: secretPlaces, sentGraph: undefined };
 }
 
 // What a person wrote as extra_data: parsed, checked, and merged over what came with the workflow.

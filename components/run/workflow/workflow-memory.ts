@@ -16,8 +16,8 @@ type Entry = readonly [id: string, memory: WorkflowMemory];
 const inputs = or(list(anyText, MAX_INPUTS), []);
 const memory = object({ pinned: inputs, randomised: inputs });
 const entry: Reader<Entry> = (storedValue) => {
-  const [id, its]: unknown[] = Array.isArray(storedValue) ? storedValue : [];
-  const read = memory(its);
+  const [id, stored]: unknown[] = Array.isArray(storedValue) ? storedValue : [];
+  const read = memory(stored);
   return typeof id === "string" && read ? [id, read] : undefined;
 };
 const workflows = persisted("lightdesk.run.workflows", or(list(entry), []));

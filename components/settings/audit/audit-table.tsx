@@ -1,6 +1,6 @@
 import { useTranslations } from "next-intl";
 import { Fragment } from "react";
-import { useActMessages } from "@/components/frame/act-messages";
+import { useActionMessages } from "@/components/frame/act-messages";
 import { toFaultCode } from "@/components/frame/failure/fault-owner";
 import { Link } from "@/components/ui/link";
 import { StatusBadge } from "@/components/ui/status-badge";
@@ -48,7 +48,7 @@ export function AuditTable({ entries }: { entries: readonly AuditItem[] }) {
 function AuditEntry({ entry }: { entry: AuditItem }) {
   const t = useTranslations("settings.audit");
   const common = useTranslations("common");
-  const { wordOf, attemptOf: triedOf } = useActMessages();
+  const { wordOf, attemptOf: triedOf } = useActionMessages();
   const { id, at, member, via, action, connection, status, parts = [], moreParts = 0 } = entry;
   const way = viaPrefixes.find(([start]) => via?.startsWith(start));
   const wayName = way && via?.slice(way[0].length);

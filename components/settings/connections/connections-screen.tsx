@@ -51,8 +51,8 @@ export function ConnectionsScreen({ connections, canChangeShared, canAdd, viewer
   const [open, setOpen] = useState<{ form: "add" } | { form: "change"; id: string }>();
   /** The form that was closed last: the focus returns to its button. */
   const [closed, setClosed] = useState<typeof open>();
-  const [leaving, setLeaving] = useState<ConnectionView>();
-  const actions = useConnectionActs();
+  const [removalTarget, setRemovalTarget] = useState<ConnectionView>();
+  const actions = useConnectionActions();
   const viewers = useJobViewersDialog(team?.members);
   const canChange = (connection: ConnectionView) => hasFeature(connection, "fullAccess") && (canChangeShared || !connection.shared);
 
@@ -67,7 +67,7 @@ export function ConnectionsScreen({ connections, canChangeShared, canAdd, viewer
   }
 
   async function remove(connection: ConnectionView) {
-    setLeaving(undefined);
+    setRemovalTarget(undefined);
     if (await actions.remove(connection)) showToast({ tone: "off", text: t("removed", { name: connection.name }) });
   }
 
@@ -98,18 +98,18 @@ export function ConnectionsScreen({ connections, canChangeShared, canAdd, viewer
                 key={connection.id}
                 connection={connection}
                 check={actions.checks[connection.id]}
-                isBusyWith={(connectionAct) => actions.busyWith === `${connectionAct} ${connection.id}`}
+                isBusyWith={(connectionAction) => actions.busyWith === `${connectionAction} ${connection.id}`}
                 isReturned={closed?.form === "change" && closed.id === connection.id}
                 canChange={canAdd && canChange(connection)}
                 canShow={viewers.choose !== undefined}
                 onRevoke={(memberId) => void actions.takeView(connection, memberId)}
-                onAct={(connectionAct) => {
+                onAct={(connectionAction) => {
                   const { seenBy = [] } = connection;
-                  if (connectionAct === "viewers")
+                  if (connectionAction === "viewers")
                     viewers.choose?.({ id: connection.id, ownerId: viewer.memberId, ownerName: viewer.name, seenBy });
-                  else if (connectionAct === "change") setOpen({ form: "change", id: connection.id });
-                  else if (connectionAct === "remove") setLeaving(connection);
-                  else void actions.run(connection, connectionAct);
+                  else if (connectionAction === "change") setOpen({ form: "change", id: connection.id });
+                  else if (connectionAction === "remove") setRemovalTarget(connection);
+                  else void actions.run(connection, connectionAction);
                 }}
               />
             ),
@@ -119,7 +119,7 @@ export function ConnectionsScreen({ connections, canChangeShared, canAdd, viewer
       {team && viewers.choose ? <PersonalConnections connections={team.personal} onChoose={viewers.choose} /> : null}
 
       {viewers.dialog}
-      <RemovalDialog leaving={leaving} onRemove={(removed) => void remove(removed)} onClose={() => setLeaving(undefined)}>
+      <RemovalDialog item={removalTarget} onRemove={(removed) => void remove(removed)} onClose={() => setRemovalTarget(undefined)}>
         {t("removeText")}
       </RemovalDialog>
     </SettingsPage>
@@ -127,22 +127,22 @@ export function ConnectionsScreen({ connections, canChangeShared, canAdd, viewer
 }
 
 /** Uses, checks and removes connections: one act at a time, with the answer shown at its connection. */
-function useConnectionActs() {
+function useConnectionActions() {
   const router = useRouter();
   const refreshCounts = useRefreshCounts();
-  const { busyWith, failure, send } = useRequests<`${ConnectionAct} ${string}`>();
+  const { busyWith, failure, send } = useRequests<`${ConnectionAction} ${string}`>();
   const [checks, setChecks] = useState<Readonly<Partial<Record<string, ConnectionCheck>>>>({});
   const note = (id: string, check: ConnectionCheck | undefined) => setChecks((current) => ({ ...current, [id]: check }));
 
   async function call<T>(
-    connectionAct: ConnectionAct,
+    connectionAction: ConnectionAction,
     id: string,
     method: "POST" | "DELETE",
     path: `/${string}`,
   ): Promise<Result<T, ApiFailure>> {
-    const result = await send(`${connectionAct} ${id}`, callApi<T>(path, { method }));
+    const result = await send(`${connectionAction} ${id}`, callApi<T>(path, { method }));
     // Refreshes the counts, so that the frame shows the same state as the check.
-    if (connectionAct === "check") await refreshCounts();
+    if (connectionAction === "check") await refreshCounts();
     // The frame shows connections too; and after a change of role, other acts are allowed.
     if (result.ok || result.failure.code === "ROLE_TOO_LOW") router.refresh();
     return result;
@@ -165,17 +165,17 @@ function useConnectionActs() {
   };
 }
 
-type ConnectionAct = "use" | "check" | "change" | "remove" | "viewers";
+type ConnectionAction = "use" | "check" | "change" | "remove" | "viewers";
 type ConnectionItemProps = {
   connection: ConnectionView;
   check?: ConnectionCheck;
-  isBusyWith: (connectionAct: ConnectionAct) => boolean;
+  isBusyWith: (connectionAction: ConnectionAction) => boolean;
   canChange: boolean;
   /** Its form was just closed: the focus returns to the button that opened it. */
   isReturned?: boolean;
   /** For admins, on their own connection: they choose who sees its jobs. */
   canShow?: boolean;
-  onAct: (connectionAct: ConnectionAct) => void;
+  onAct: (connectionAction: ConnectionAction) => void;
   /** Withdraws the view of its jobs from a member. */
   onRevoke: (memberId: string) => void;
 };
@@ -194,7 +194,7 @@ function ConnectionItem({
   const words = useTranslations("frame.connection");
   const { name, baseUrl, accountUrl, embedded, shared, fingerprint, current, seenOf, seenBy } = connection;
   const status = useConnectionStatus()(connection);
-  const actionButton = (kind: ConnectionAct, label: string) => (
+  const actionButton = (kind: ConnectionAction, label: string) => (
     <Button
       key={kind}
       size="small"

@@ -85,7 +85,7 @@ function InvitationLink({ invitation, onClose }: { invitation: Invitation; onClo
     <div role="status" className="flex max-w-[620px] flex-col gap-3">
       <CopyField
         label={t("link", { email })}
-        hint={t("linkHint", { email, until: clock(expiresAt, "until") ?? "" })}
+        hint={t("linkHint", { email, expiryText: clock(expiresAt, "until") ?? "" })}
         text={url}
         copyLabel={t("copyLink")}
       />
@@ -129,7 +129,7 @@ function Invitation({ invitation }: { invitation: InvitationItem }) {
   const roleName = useTranslations("frame.member.role");
   const clock = useTimeFormat();
   const { email, role, state, invitedBy, createdAt, expiresAt } = invitation;
-  const until = clock(expiresAt, "until");
+  const expiryText = clock(expiresAt, "until");
   const isSoon = useReadingFrom(useRenderedMs(), (nowMs) => state === "open" && expiresSoon(invitation, nowMs));
   const shownState = isSoon ? "soon" : state;
   return (
@@ -141,7 +141,7 @@ function Invitation({ invitation }: { invitation: InvitationItem }) {
         <p className="text-sm text-ink-3">
           {invitedBy === undefined ? t("byGone") : t("by", { name: invitedBy })}
           {createdAt === undefined ? null : <> · {t.rich("made", { time: () => <RelativeTime ms={createdAt} /> })}</>}
-          {state === "open" && until ? <> · {t("until", { until })}</> : null}
+          {state === "open" && expiryText ? <> · {t("until", { until: expiryText })}</> : null}
         </p>
       </div>
       <span className="w-[72px]">{roleName(role)}</span>

@@ -20,18 +20,18 @@ type RunnerFormProps = {
 };
 
 const fields = ["address", "label", "tags", "slots"] as const;
-type Act = "check" | "save" | "keep";
+type FormAction = "check" | "save" | "keep";
 
 /** Closes once it is saved; the server at the address is checked first. */
 export function RunnerForm({ runner, onSaved, onClose }: RunnerFormProps) {
   const t = useTranslations("runners.form");
   const words = useTranslations("runners");
-  const { busyWith, failure, field: faulty, send } = useResourceForm<(typeof fields)[number], Act>(fields);
+  const { busyWith, failure, field: faulty, send } = useResourceForm<(typeof fields)[number], FormAction>(fields);
   const [check, setCheck] = useState<RunnerCheck>();
   const [isRefused, setRefused] = useState(false);
   const isBuiltIn = runner?.address === null;
 
-  async function run(form: HTMLFormElement | null, action: Act) {
+  async function run(form: HTMLFormElement | null, action: FormAction) {
     if (!form?.reportValidity()) return;
     const values = readForm(new FormData(form), isBuiltIn);
     if (action !== "keep") setCheck(undefined);

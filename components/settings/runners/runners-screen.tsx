@@ -48,8 +48,8 @@ function Runners({ canChange, runners }: { canChange: boolean; runners: Reading 
   const t = useTranslations("runners");
   const live = useLive(runnerPath(), { ...initialOf(use(runners)), read: toRunners });
   const [open, setOpen] = useState<Runner | "new">();
-  const [leaving, setLeaving] = useState<Runner>();
-  const actions = useRunnerActs(live);
+  const [removalTarget, setRemovalTarget] = useState<Runner>();
+  const actions = useRunnerActions(live);
   const list = live.value;
   const isAlone = list?.every(({ address }) => address === null) === true;
   const add = canChange ? (
@@ -92,11 +92,11 @@ function Runners({ canChange, runners }: { canChange: boolean; runners: Reading 
                   key={runner.id}
                   runner={runner}
                   canChange={canChange}
-                  isBusyWith={(runnerAct) => actions.busyWith === `${runnerAct} ${runner.id}`}
-                  onAct={(runnerAct) => {
-                    if (runnerAct === "change") setOpen(runner);
-                    else if (runnerAct === "remove") setLeaving(runner);
-                    else void actions.run(runner, runnerAct);
+                  isBusyWith={(runnerAction) => actions.busyWith === `${runnerAction} ${runner.id}`}
+                  onAct={(runnerAction) => {
+                    if (runnerAction === "change") setOpen(runner);
+                    else if (runnerAction === "remove") setRemovalTarget(runner);
+                    else void actions.run(runner, runnerAction);
                   }}
                 />
               ))}
@@ -109,24 +109,24 @@ function Runners({ canChange, runners }: { canChange: boolean; runners: Reading 
       ) : null}
 
       <RemovalDialog
-        leaving={leaving && { ...leaving, name: leaving.label }}
-        title={t("removeTitle", { name: leaving?.label ?? "" })}
+        item={removalTarget && { ...removalTarget, name: removalTarget.label }}
+        title={t("removeTitle", { name: removalTarget?.label ?? "" })}
         onRemove={(removed) => {
-          setLeaving(undefined);
+          setRemovalTarget(undefined);
           void actions.run(removed, "remove");
         }}
-        onClose={() => setLeaving(undefined)}
+        onClose={() => setRemovalTarget(undefined)}
       >
-        {t("removeText", { running: leaving?.running ?? 0 })}
+        {t("removeText", { running: removalTarget?.running ?? 0 })}
       </RemovalDialog>
     </SettingsPage>
   );
 }
 
 /** One act at a time; the list shows the outcome. */
-function useRunnerActs(live: Pick<Live<Runner[]>, "refresh">) {
+function useRunnerActions(live: Pick<Live<Runner[]>, "refresh">) {
   const t = useTranslations("runners");
-  const { busyWith, failure, send } = useRequests<`${RunnerAct} ${string}`>();
+  const { busyWith, failure, send } = useRequests<`${RunnerAction} ${string}`>();
   async function run({ id, label }: Runner, action: keyof typeof sentences) {
     const request =
       action === "remove"
@@ -141,12 +141,12 @@ function useRunnerActs(live: Pick<Live<Runner[]>, "refresh">) {
 
 const stateAfter = { pause: "paused", drain: "draining", resume: "ready" } as const;
 
-type RunnerAct = "pause" | "drain" | "resume" | "change" | "remove";
+type RunnerAction = "pause" | "drain" | "resume" | "change" | "remove";
 type RunnerItemProps = {
   runner: Runner;
   canChange: boolean;
-  isBusyWith: (runnerAct: RunnerAct) => boolean;
-  onAct: (runnerAct: RunnerAct) => void;
+  isBusyWith: (runnerAction: RunnerAction) => boolean;
+  onAct: (runnerAction: RunnerAction) => void;
 };
 
 const tones: Readonly<Record<Runner["state"], Tone>> = {
@@ -159,7 +159,7 @@ const tones: Readonly<Record<Runner["state"], Tone>> = {
 };
 
 /** The acts that are possible in each state. */
-const stateActions: Readonly<Record<Runner["state"], readonly RunnerAct[]>> = {
+const stateActions: Readonly<Record<Runner["state"], readonly RunnerAction[]>> = {
   ready: ["drain", "pause"],
   draining: ["resume", "pause"],
   paused: ["resume"],
@@ -179,16 +179,16 @@ function RunnerItem({ runner, canChange, isBusyWith, onAct }: RunnerItemProps) {
         <h3 className="min-w-0 font-semibold break-words">{label}</h3>
         <StatusBadge tone={tones[state]} word={t(`state.${state}`)} title={t(`stateHint.${state}`)} />
         <span className="ml-auto flex flex-wrap gap-1.5">
-          {offered.map((runnerAct) => (
+          {offered.map((runnerAction) => (
             <Button
-              key={runnerAct}
+              key={runnerAction}
               size="small"
-              tone={runnerAct === "remove" ? "danger" : "plain"}
-              busy={isBusyWith(runnerAct)}
-              aria-label={t("actOn", { act: t(runnerAct), name: label })}
-              onClick={() => onAct(runnerAct)}
+              tone={runnerAction === "remove" ? "danger" : "plain"}
+              busy={isBusyWith(runnerAction)}
+              aria-label={t("actOn", { act: t(runnerAction), name: label })}
+              onClick={() => onAct(runnerAction)}
             >
-              {t(runnerAct)}
+              {t(runnerAction)}
             </Button>
           ))}
         </span>

@@ -26,12 +26,12 @@ export function AddressLine({ address, check, refused, locale, onAgain }: Addres
   const facts = check?.kind === "known" ? check.facts : undefined;
   return (
     <div className="flex gap-3">
-      {facts?.picture ? <Remote picture={facts.picture} name={facts.name ?? address.shown} /> : null}
+      {facts?.picture ? <Remote picture={facts.picture} name={facts.name ?? address.displayUrl} /> : null}
       <div className="min-w-0 flex-1">
-        <p className="truncate" title={address.shown}>
-          <FileName name={facts?.name ?? address.shown} />
+        <p className="truncate" title={address.displayUrl}>
+          <FileName name={facts?.name ?? address.displayUrl} />
         </p>
-        {facts?.name ? <p className="truncate text-sm text-ink-3">{address.shown}</p> : null}
+        {facts?.name ? <p className="truncate text-sm text-ink-3">{address.displayUrl}</p> : null}
         {refused ? (
           <p className="text-sm text-bad">{refused}</p>
         ) : (
@@ -61,7 +61,7 @@ function Verdict({ address, check, locale, onAgain }: AddressLineProps) {
         {check.failure.code === "UNSUPPORTED_SOURCE" ? null : (
           <button
             type="button"
-            aria-label={`${t("again")}: ${address.shown}`}
+            aria-label={`${t("again")}: ${address.displayUrl}`}
             className="text-ink underline underline-offset-2"
             onClick={() => onAgain(address.url)}
           >
@@ -186,7 +186,7 @@ function toFacts(response: unknown): SourceFacts {
 
 type AddressFault = "none" | "scheme" | "host" | "credentials" | "long" | "twice";
 /** `shown` is without the query, which may hold a token. */
-export type Address = { url: string; shown: string; fault?: AddressFault };
+export type Address = { url: string; displayUrl: string; fault?: AddressFault };
 
 export const MAX_ADDRESSES = 100;
 const MAX_LENGTH = 4_000;
@@ -200,7 +200,7 @@ export function readAddresses(text: string): { addresses: Address[]; isCut: bool
   const addresses = lines.slice(0, MAX_ADDRESSES).map((url): Address => {
     const fault = seenUrls.has(url) ? "twice" : faultOf(url);
     seenUrls.add(url);
-    return { url, shown: maskedAddress(url).slice(0, 300), ...(fault && { fault }) };
+    return { url, displayUrl: maskedAddress(url).slice(0, 300), ...(fault && { fault }) };
   });
   return { addresses, isCut: lines.length > MAX_ADDRESSES };
 }

@@ -90,7 +90,7 @@ function DownloadRow({ task, connection, downloads, canAdd }: DownloadListProps 
       }
       progress={state === "working" && share !== undefined ? { value: share, label: t("downloads.progress", { name }) } : undefined}
       link={assetId ? <OpenAsset assetId={assetId} name={name} connection={connection} /> : null}
-      acts={[
+      actions={[
         canAdd && task.canCancel && { icon: Square, label: t("act.cancel", { name }), onClick: () => void callTask("cancel"), isBusy },
         canAdd && task.canRetry && { icon: RotateCw, label: t("act.again", { name }), onClick: () => void callTask("retry"), isBusy },
         canAdd && state !== "working" && { icon: X, label: t("act.dismiss", { name }), onClick: () => void callTask("forget"), isBusy },

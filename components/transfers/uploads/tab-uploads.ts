@@ -33,25 +33,27 @@ export const tabUploads = createUploadStore(
       return ok(offered.value.kind === "made" ? offered.value.asset : undefined);
     },
     send: ({ id, file, assetFields }, { onProgress, ...asking }) => {
-      const { connection, signal, act } = asking;
+      const { connection, signal, action } = asking;
       const fields = { id, tags: assetFields.tags, preview_id: assetFields.previewId, ...toFormFields(file, assetFields) };
       const form = new FormData();
       // Fields before the bytes, so that a streaming reader has them first.
       for (const [name, value] of Object.entries(fields))
         if (value !== undefined) form.set(name, typeof value === "string" ? value : writeExactJson(value));
       form.set("file", file, file.name);
-      return waiting(asking, () => upload<StoredAsset>(withQuery("/api/assets", { connection }), { form, onProgress, signal, act }));
+      return waiting(asking, () =>
+        upload<StoredAsset>(withQuery("/api/assets", { connection }), { form, onProgress, signal, act: action }),
+      );
     },
     canBeRead,
     change: writeChanges,
     nowMs: () => performance.now(),
   },
-  { stored: tellStored },
+  { storedAsset: tellStored },
 );
 
 function call<T>(options: RequestOptions, path: `/${string}`, init: CallInit) {
-  const { connection, signal, act } = options;
-  const headers = act === undefined ? undefined : { [ACT_HEADER]: act };
+  const { connection, signal, action } = options;
+  const headers = action === undefined ? undefined : { [ACT_HEADER]: action };
   return waiting(options, () => callApi<T>(withQuery(path, { connection }), { ...init, headers, signal, cache: "no-store" }));
 }
 
@@ -73,11 +75,11 @@ async function writeChanges(
   if (fieldParts.length > 0) calls.push({ path: assetPath(id), init: { method: "PUT", json: fields }, parts: fieldParts });
   let failure: ApiFailure | undefined;
   const parts: AssetFieldPart[] = [];
-  for (const { path, init, parts: its } of calls) {
+  for (const { path, init, parts: writtenParts } of calls) {
     const result = await call(options, path, init);
     if (result.ok) continue;
     failure ??= result.failure;
-    parts.push(...its);
+    parts.push(...writtenParts);
   }
   return failure ? failed({ failure, parts: [...new Set(parts)] }) : ok(undefined);
 }

@@ -15,7 +15,7 @@ import { type AssetFields, type FieldChanges } from "./asset-fields-form";
 import { type Check, type FieldsFailure, type SentWhole, type StoredAsset, type UploadItem, type UploadStatus } from "./upload-item";
 
 type Answer = Promise<Result<StoredAsset, ApiFailure>>;
-export type RequestOptions = { connection?: string; act?: string; signal: AbortSignal; onHold: (isHolding: boolean) => void };
+export type RequestOptions = { connection?: string; action?: string; signal: AbortSignal; onHold: (isHolding: boolean) => void };
 
 export type UploadPorts = {
   hash: HashPool;
@@ -47,7 +47,7 @@ export type UploadConditions = {
 
 type Reports = {
   status: (status: UploadStatus) => void;
-  remember: (facts: Partial<Pick<UploadItem, "hash" | "hashedTo" | "mayBeThere" | "sentWhole">>) => void;
+  remember: (facts: Partial<Pick<UploadItem, "hash" | "hashedTo" | "mayBeStored" | "sentWhole">>) => void;
 };
 
 type Carrying = {
@@ -60,22 +60,22 @@ type Carrying = {
 };
 
 export async function uploadFile(item: UploadItem, { ports, conditions, report, isBehind, signal }: Carrying): Promise<UploadStatus> {
-  const { file, assetFields, connection, act } = item;
+  const { file, assetFields, connection, action } = item;
   const requestOptions = (during: UploadStatus): RequestOptions => ({
     connection,
-    act,
+    action,
     signal,
     onHold: (isHolding) => report.status(isHolding ? { kind: "holding" } : during),
   });
   let hash = item.hash;
 
-  if (item.mayBeThere) {
+  if (item.mayBeStored) {
     report.status({ kind: "asking" });
     const result = await ports.byId(item.id, requestOptions({ kind: "asking" }));
     if (result.ok)
       return { kind: "done", asset: result.value, sentBytes: file.size, check: checkStored(result.value, { size: file.size, hash }) };
     if (result.failure.status !== 404) return { kind: "failed", failure: result.failure };
-    report.remember({ mayBeThere: false });
+    report.remember({ mayBeStored: false });
   }
 
   const whole = reasonToSend(item, conditions);
@@ -132,12 +132,12 @@ export async function uploadFile(item: UploadItem, { ports, conditions, report, 
 
   /** It may have arrived anyway: looks it up at the service. Undefined: it has not, or the service cannot say, which is remembered. */
   async function lookUp(): Promise<UploadStatus | undefined> {
-    report.remember({ mayBeThere: true });
+    report.remember({ mayBeStored: true });
     if (signal.aborted || conditions.service.takesNoId) return undefined;
     report.status({ kind: "checking", share: 1 });
     const existing = await ports.byId(item.id, requestOptions({ kind: "checking", share: 1 }));
     if (existing.ok) return finished(existing.value, file.size, hash);
-    if (existing.failure.status === 404) report.remember({ mayBeThere: false });
+    if (existing.failure.status === 404) report.remember({ mayBeStored: false });
     return undefined;
   }
 
@@ -147,7 +147,7 @@ export async function uploadFile(item: UploadItem, { ports, conditions, report, 
     onProgress(0);
     const sending = {
       connection,
-      act,
+      act: action,
       signal,
       onProgress,
       onHold: (isOnHold: boolean) => report.status(isOnHold ? { kind: "holding" } : { kind: "sending", share }),
@@ -190,12 +190,12 @@ const hex = /^[0-9a-f]{64}$/;
 
 /** `hash`: ours, as bare hexadecimal digits; undefined if there is none. */
 export function checkStored(asset: StoredAsset, { size, hash }: { size: number; hash: string | undefined }): Check {
-  if (asset.size !== undefined && asset.size !== size) return { kind: "differs", theirs: String(asset.size) };
+  if (asset.size !== undefined && asset.size !== size) return { kind: "differs", serverHash: String(asset.size) };
   if (hash === undefined) return { kind: "unchecked", why: "not-hashed" };
   if (asset.asset_hash === undefined || asset.asset_hash === "") return { kind: "unchecked", why: "no-hash" };
   const serverHash = asset.asset_hash.toLowerCase();
   const digits = serverHash.startsWith("blake3:") ? serverHash.slice("blake3:".length) : serverHash;
   // Another algorithm, or a name that is no hash: it cannot be compared.
   if (!hex.test(digits)) return { kind: "unchecked", why: "other-hash" };
-  return digits === hash ? { kind: "verified" } : { kind: "differs", theirs: serverHash };
+  return digits === hash ? { kind: "verified" } : { kind: "differs", serverHash };
 }

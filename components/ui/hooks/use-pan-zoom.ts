@@ -35,11 +35,11 @@ export function usePanZoom(options: PanZoomOptions) {
   const pointers = useRef(new Map<number, Point>());
   const drag = useRef<{ from: Point; isDragged: boolean }>({ from: { x: 0, y: 0 }, isDragged: false });
   const [size, setSize] = useState<Size>({ width: 0, height: 0 });
-  const [moved, setMoved] = useState<Viewport | "fitted">();
+  const [movedView, setMovedView] = useState<Viewport | "fitted">();
   const view = useMemo(() => {
-    if (moved !== undefined && moved !== "fitted") return moved;
-    return moved === undefined && start ? start(size) : fitted({ width, height }, size, { margin, scales });
-  }, [moved, start, size, width, height, margin, scales]);
+    if (movedView !== undefined && movedView !== "fitted") return movedView;
+    return movedView === undefined && start ? start(size) : fitted({ width, height }, size, { margin, scales });
+  }, [movedView, start, size, width, height, margin, scales]);
 
   useEffect(() => {
     const element = frame.current;
@@ -57,8 +57,8 @@ export function usePanZoom(options: PanZoomOptions) {
     return { x: clientX - (box?.left ?? 0), y: clientY - (box?.top ?? 0) };
   };
   // All panes show the same part: a point in one of them corresponds to the same point in each.
-  const inPane = ({ x, y }: Point): Point => ({ x: folded(x, size.width), y: folded(y, size.height) });
-  const zoomBy = (factor: number, at: Point) => setMoved(zoomed(view, factor, inPane(at), scales));
+  const inPane = ({ x, y }: Point): Point => ({ x: wrap(x, size.width), y: wrap(y, size.height) });
+  const zoomBy = (factor: number, at: Point) => setMovedView(zoomed(view, factor, inPane(at), scales));
   // The wheel scrolls the page until the drawing has the focus; with Ctrl or ⌘, and for a pinch on a touch pad, it always zooms.
   useWheel(frame, (event) => {
     if (!event.ctrlKey && !event.metaKey && !frame.current?.contains(document.activeElement)) return;
@@ -68,18 +68,18 @@ export function usePanZoom(options: PanZoomOptions) {
 
   const middle = { x: size.width / 2, y: size.height / 2 };
   const actions = {
-    fit: () => setMoved("fitted"),
+    fit: () => setMovedView("fitted"),
     zoomIn: () => zoomBy(ZOOM_STEP, middle),
     zoomOut: () => zoomBy(1 / ZOOM_STEP, middle),
     zoomTo: (scale: number, at: Point) => zoomBy(scale / view.scale, at),
     actualSize: () => zoomBy(1 / view.scale, middle),
-    move: (to: Viewport) => setMoved(to),
+    move: (to: Viewport) => setMovedView(to),
   };
   const keys: Record<string, () => void> = {
-    ArrowLeft: () => setMoved({ ...view, x: view.x + PAN_STEP }),
-    ArrowRight: () => setMoved({ ...view, x: view.x - PAN_STEP }),
-    ArrowUp: () => setMoved({ ...view, y: view.y + PAN_STEP }),
-    ArrowDown: () => setMoved({ ...view, y: view.y - PAN_STEP }),
+    ArrowLeft: () => setMovedView({ ...view, x: view.x + PAN_STEP }),
+    ArrowRight: () => setMovedView({ ...view, x: view.x - PAN_STEP }),
+    ArrowUp: () => setMovedView({ ...view, y: view.y + PAN_STEP }),
+    ArrowDown: () => setMovedView({ ...view, y: view.y - PAN_STEP }),
     "+": actions.zoomIn,
     "=": actions.zoomIn,
     "-": actions.zoomOut,
@@ -114,7 +114,7 @@ export function usePanZoom(options: PanZoomOptions) {
       };
       const between = otherPointer && { x: (at.x + otherPointer.x) / 2, y: (at.y + otherPointer.y) / 2 };
       const pinch = otherPointer && distance(at, otherPointer) / Math.max(1, distance(before, otherPointer));
-      setMoved(between && pinch !== undefined ? zoomed(shifted, pinch, inPane(between), scales) : shifted);
+      setMovedView(between && pinch !== undefined ? zoomed(shifted, pinch, inPane(between), scales) : shifted);
     },
     onPointerUp: (event: PointerEvent) => void pointers.current.delete(event.pointerId),
     onPointerCancel: (event: PointerEvent) => void pointers.current.delete(event.pointerId),
@@ -132,14 +132,14 @@ export function usePanZoom(options: PanZoomOptions) {
   const note = (event: PointerEvent) => {
     if (pointers.current.has(event.pointerId)) pointers.current.set(event.pointerId, placeOf(event));
   };
-  return { frame, size, view, isFitted: moved === undefined || moved === "fitted", placeOf, note, handlers, ...actions };
+  return { frame, size, view, isFitted: movedView === undefined || movedView === "fitted", placeOf, note, handlers, ...actions };
 }
 
 function distance(point: Point, other: Point): number {
   return Math.hypot(point.x - other.x, point.y - other.y);
 }
 
-function folded(position: number, length: number): number {
+function wrap(position: number, length: number): number {
   return length > 0 ? position - Math.floor(position / length) * length : position;
 }
 

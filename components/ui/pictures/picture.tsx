@@ -21,7 +21,7 @@ type PictureProps = {
   /** The file's kind. Its icon replaces a missing picture of a video or audio file. */
   kind?: string;
   /** Shown instead if the picture cannot load. It may request the address to find out why. */
-  instead?: (address: string) => ReactNode;
+  fallback?: (address: string) => ReactNode;
   className?: string;
 };
 
@@ -29,7 +29,7 @@ type PictureProps = {
  * The only <img> of the interface: its box is reserved before its bytes arrive, and a placeholder has the same size if they do not. It
  * recovers by itself.
  */
-export function Picture({ src, srcSet, alt, width, height, eager = false, fit = "cover", kind, instead, className }: PictureProps) {
+export function Picture({ src, srcSet, alt, width, height, eager = false, fit = "cover", kind, fallback, className }: PictureProps) {
   const [lostPicture, setLost] = useState<{ src: string; address: string }>();
   const attach = useCallback(
     (image: HTMLImageElement | null) => {
@@ -42,7 +42,7 @@ export function Picture({ src, srcSet, alt, width, height, eager = false, fit = 
   );
   const lostAddress = lostPicture?.src === src ? lostPicture?.address : undefined;
   useEffect(() => (lostAddress === undefined ? undefined : retryLostPictures(lostAddress, () => setLost(undefined))), [lostAddress]);
-  if (instead && src && src === lostPicture?.src) return instead(lostPicture.address);
+  if (fallback && src && src === lostPicture?.src) return fallback(lostPicture.address);
   if (!src) return <Placeholder {...{ alt, width, height, className }} />;
   if (src === lostPicture?.src) return <LostPicture {...{ alt, width, height, className }} kind={kind} address={lostPicture.address} />;
   return (

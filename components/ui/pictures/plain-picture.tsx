@@ -84,7 +84,7 @@ export function inTurn(image: HTMLImageElement, whileNear?: WhileNear): () => vo
     waiting.delete(image);
     if (underWay.delete(image)) next();
   };
-  const came = () => {
+  const onLoaded = () => {
     wait();
     leave();
   };
@@ -101,13 +101,13 @@ export function inTurn(image: HTMLImageElement, whileNear?: WhileNear): () => vo
   putBack(image);
   // A new image does not load before it is known to be near.
   if (whileNear && !image.currentSrc) takeAway(image);
-  image.addEventListener("load", came);
+  image.addEventListener("load", onLoaded);
   image.addEventListener("error", leave);
   const unwatch = whileNear?.(image, come);
   if (!whileNear) come(true);
   return () => {
     unwatch?.();
-    image.removeEventListener("load", came);
+    image.removeEventListener("load", onLoaded);
     image.removeEventListener("error", leave);
     // An image removed from the page would otherwise load to its end.
     if (!image.complete) takeAway(image);

@@ -235,7 +235,9 @@ it("keeps the focus on a system tag after the third press", async () => {
 it("offers tags once all answers are there, so that no line moves under the pointer", async () => {
   const answers: ((body: unknown) => void)[] = [];
   vi.stubGlobal("fetch", () => new Promise((resolve) => answers.push((body) => resolve(Response.json(body)))));
-  renderInApp(<TagDialog query={assetsQuerySchema.parse({})} connectionId="a" seen={["seen"]} onChange={() => {}} onClose={() => {}} />);
+  renderInApp(
+    <TagDialog query={assetsQuerySchema.parse({})} connectionId="a" loadedTags={["seen"]} onChange={() => {}} onClose={() => {}} />,
+  );
   const lines = () => screen.queryAllByRole("listitem", { hidden: true }).length;
   expect(screen.getByText("Loading")).toBeTruthy();
   await act(async () => answers[0]?.(null));
@@ -250,11 +252,11 @@ describe("assets viewer", () => {
 
   beforeEach(standInForSizes);
 
-  function viewer(id: string, rows: readonly AssetView[], want: AssetsSource["want"] = nothing) {
+  function viewer(id: string, rows: readonly AssetView[], want: AssetsSource["request"] = nothing) {
     const source: AssetsSource = {
       ...{ version: 1, total: rows.length, newCount: 0, failure: undefined, atMs: 0, offset: 0, isEmpty: rows.length === 0 },
       ...{ count: rows.length, at: (index) => rows[index], rows: () => [...rows], range: async () => [] },
-      ...{ indexOf: (value) => rows.findIndex((row) => row.id === value), want, refresh: nothing, patch: nothing },
+      ...{ indexOf: (value) => rows.findIndex((row) => row.id === value), request: want, refresh: nothing, patch: nothing },
     };
     const foundIndex = source.indexOf(id);
     const viewing = { isOpen: true, id, at: foundIndex < 0 ? undefined : foundIndex, open: nothing, move: nothing, close: vi.fn() };

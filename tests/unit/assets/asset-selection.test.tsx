@@ -33,7 +33,7 @@ function listOf(count: number, loaded: Loaded, readable = count): AssetsSource &
       if (controlledSource.isSlow) await new Promise<void>((go) => controlledSource.open.push(go));
       return Array.from({ length: Math.max(0, Math.min(to, readable) - from) }, (_, at) => asset(from + at));
     },
-    want: () => undefined,
+    request: () => undefined,
     refresh: () => undefined,
     patch: () => undefined,
   };

@@ -21,7 +21,7 @@ const listedAsset: AssetView = { id: "a1", name: "hero.png", kind: "image", tags
 function showPanel(id: string, respond: () => Response, canChange = false) {
   vi.stubGlobal("fetch", async () => respond());
   const handlers = { onClose: vi.fn(), onPatch: vi.fn(), onDeleted: vi.fn() };
-  renderInApp(<AssetPanel id={id} listed={{ ...listedAsset, id }} connectionId={`of-${id}`} canChange={canChange} {...handlers} />);
+  renderInApp(<AssetPanel id={id} listedAsset={{ ...listedAsset, id }} connectionId={`of-${id}`} canChange={canChange} {...handlers} />);
 }
 
 it("reports a failed asset above what the list has", async () => {
@@ -169,7 +169,7 @@ describe("gallery", () => {
       indexOf: (id) => loaded.findIndex((asset) => asset.id === id),
       rows: () => [...loaded],
       range: () => Promise.resolve([]),
-      want: () => undefined,
+      request: () => undefined,
       refresh: () => undefined,
       patch: () => undefined,
     };

@@ -158,7 +158,7 @@ const store = createChunkStore(
 );
 const list: AssetsSource = {
   ...{ version: 0, count: store.count(), total: undefined, newCount: 0, failure: undefined, atMs: undefined, offset: 0 },
-  ...{ at: store.at, indexOf: store.indexOf, rows: store.rows, want: store.want, patch: store.patch, refresh: store.refresh },
+  ...{ at: store.at, indexOf: store.indexOf, rows: store.rows, request: store.request, patch: store.patch, refresh: store.refresh },
   range: async (from, to) => all.slice(from, to),
   isEmpty: true,
 };
@@ -173,7 +173,7 @@ it("continues beyond the page with absolute numbers", async () => {
   expect(assetsSource.indexOf("a74")).toBe(74);
   // The page itself is there already; its neighbours are read on demand.
   expect(assetsSource.at(75)).toBeUndefined();
-  assetsSource.want(70, 90);
+  assetsSource.request(70, 90);
   await until("the next are there", () => assetsSource.at(75)?.id === "a75");
   expect(offsets).toEqual([60]);
   expect(assetsSource.indexOf("a80")).toBe(80);

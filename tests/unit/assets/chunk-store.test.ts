@@ -40,8 +40,8 @@ describe("the rows of a long list", () => {
   it("are read where they rest in view, each chunk once, and no others", async () => {
     const { read, offsets } = service(1_000_000);
     const store = createChunkStore(read, { leads: true });
-    store.want(412_000, 412_070);
-    store.want(412_005, 412_075);
+    store.request(412_000, 412_070);
+    store.request(412_005, 412_075);
     await rested(store, 412_060);
     expect(store.at(412_000)?.id).toBe("a412000");
     expect(offsets).toEqual([411_960, 412_020]);
@@ -53,8 +53,8 @@ describe("the rows of a long list", () => {
     const { read, offsets, aborted, hold } = service(100_000);
     const store = createChunkStore(read, { leads: true });
     const open = hold();
-    store.want(0, 60);
-    store.want(60_000, 60_060);
+    store.request(0, 60);
+    store.request(60_000, 60_060);
     expect(aborted).toEqual([0]);
     open();
     await rested(store, 60_000);
@@ -66,11 +66,11 @@ describe("the rows of a long list", () => {
     const { read, offsets, aborted, hold } = service(1_000);
     const store = createChunkStore(read, { leads: true });
     const open = hold();
-    store.want(70, 150);
-    store.want(88, 112, "full view");
-    store.want(888, 912, "full view");
+    store.request(70, 150);
+    store.request(88, 112, "full view");
+    store.request(888, 912, "full view");
     expect(offsets).toEqual([60, 120, 840, 900]);
-    store.want(0, 0, "full view");
+    store.request(0, 0, "full view");
     expect(aborted).toEqual([840, 900]);
     open();
     await rested(store, 130);
@@ -85,13 +85,13 @@ describe("the rows of a long list", () => {
       return range.offset === 120 ? failed({ status: 500, code: "X", message: "" }) : page;
     };
     const store = createChunkStore(half, { leads: true });
-    store.want(70, 150);
+    store.request(70, 150);
     await until("it is refused", () => store.failure() !== undefined);
-    store.want(600, 620, "full view");
+    store.request(600, 620, "full view");
     await rested(store, 600);
     expect(offsets).toEqual([60, 120, 600]);
     expect(store.failure()?.code).toBe("X");
-    store.want(0, 0);
+    store.request(0, 0);
     expect(store.failure()).toBeUndefined();
   });
 
@@ -99,7 +99,7 @@ describe("the rows of a long list", () => {
     const { read } = service(100_000);
     const store = createChunkStore(read, { leads: true });
     for (let index = 0; index < 100 * CHUNK; index += CHUNK) {
-      store.want(index, index + CHUNK);
+      store.request(index, index + CHUNK);
       await rested(store, index);
     }
     expect(store.loadedChunks()).toBeLessThanOrEqual(MAX_CHUNKS + 1);
@@ -110,10 +110,10 @@ describe("the rows of a long list", () => {
   it("keep their offsets when others arrive until the list is refreshed", async () => {
     const { read, ids } = service(1_000);
     const store = createChunkStore(read, { leads: true });
-    store.want(0, 60);
+    store.request(0, 60);
     await rested(store, 0);
     ids.unshift("new0", "new1", "new2");
-    store.want(600, 660);
+    store.request(600, 660);
     await rested(store, 600);
     expect(store.at(600)?.id).toBe("a600");
     expect(store.count()).toBe(1_000);
@@ -126,7 +126,7 @@ describe("the rows of a long list", () => {
   it("include those shown at selection although others arrived since", async () => {
     const { read, ids } = service(2_000);
     const store = createChunkStore(read, { leads: true });
-    store.want(0, 60);
+    store.request(0, 60);
     await rested(store, 0);
     ids.unshift("new0", "new1", "new2");
     const range = await store.range(50, 1_200, abortSignal);
@@ -140,14 +140,14 @@ describe("the rows of a long list", () => {
     const half: ReadPage = async (range, signal) =>
       isDown && range.offset === 120 ? failed({ status: 500, code: "X", message: "" }) : read(range, signal);
     const store = createChunkStore(half, { leads: true });
-    store.want(70, 150);
+    store.request(70, 150);
     await rested(store, 70);
     expect(store.failure()?.code).toBe("X");
-    store.want(300, 330);
+    store.request(300, 330);
     await rested(store, 300);
     expect(store.failure()).toBeUndefined();
     isDown = false;
-    store.want(70, 150);
+    store.request(70, 150);
     await rested(store, 130);
     expect(store.failure()).toBeUndefined();
   });
@@ -155,7 +155,7 @@ describe("the rows of a long list", () => {
   it("are all that a range gives up to where the service refuses", async () => {
     const { read, refuse } = service(2_000);
     const store = createChunkStore(read, { leads: true });
-    store.want(0, 60);
+    store.request(0, 60);
     await rested(store, 0);
     refuse({ status: 503, code: "X", message: "down" });
     expect(await store.range(0, 60, abortSignal)).toHaveLength(60);
@@ -177,7 +177,7 @@ describe("the rows of a long list", () => {
   it("stay while they are reread, and a shorter length is accepted", async () => {
     const { read, ids } = service(300);
     const store = createChunkStore(read, { leads: true });
-    store.want(0, 60);
+    store.request(0, 60);
     await rested(store, 0);
     ids.splice(0, 2);
     store.refresh();
@@ -191,7 +191,7 @@ describe("the rows of a long list", () => {
     const away = service(200);
     const store = createChunkStore(away.read, { leads: false });
     away.refuse({ code: "UPSTREAM_UNREACHABLE", message: "", status: 502 });
-    store.want(0, 60);
+    store.request(0, 60);
     await until("the refusal", () => store.failure() !== undefined);
     expect(store.count()).toBeGreaterThan(0);
     away.refuse(undefined);
@@ -207,10 +207,10 @@ describe("the rows of a long list", () => {
       return ok({ assets, hasMore: offset + assets.length < 70 });
     };
     const store = createChunkStore(read, { leads: false });
-    store.want(0, 60);
+    store.request(0, 60);
     await rested(store, 0);
     expect(store.count()).toBe(120);
-    store.want(60, 120);
+    store.request(60, 120);
     await rested(store, 69);
     expect(store.count()).toBe(70);
   });
@@ -225,7 +225,7 @@ describe("the rows of a long list", () => {
   it("change their position", async () => {
     const { read } = service(100);
     const store = createChunkStore(read, { leads: true });
-    store.want(0, 60);
+    store.request(0, 60);
     await rested(store, 5);
     store.patch("a5", (now) => ({ ...now, tags: ["approved"] }));
     expect(store.at(5)?.tags).toEqual(["approved"]);

@@ -256,7 +256,7 @@ it("reads all matching ids and tags a hundred thousand in one press", async () =
     onRestored: vi.fn(),
     isReading: false,
   };
-  const { rerender } = renderInApp(<BulkBar selected={{ kind: "matching", query, total, seen: [] }} {...common} total={total} />);
+  const { rerender } = renderInApp(<BulkBar selected={{ kind: "matching", query, total, loadedAssets: [] }} {...common} total={total} />);
   await press("Copy ids");
   await findText("12,345 assets are ready to copy");
   expect(requests).toHaveLength(25);
@@ -265,7 +265,7 @@ it("reads all matching ids and tags a hundred thousand in one press", async () =
   expect(texts.map((text) => text.split("\n").length)).toEqual([total, total]);
   expect(texts[1]?.split("\n").at(-1)).toMatch(/^http.*\/assets\/m12344\?connection=c1$/);
   await press("Dismiss");
-  rerender(inApp(<BulkBar selected={{ kind: "matching", query, total: 250_000, seen: [] }} {...common} total={250_000} />));
+  rerender(inApp(<BulkBar selected={{ kind: "matching", query, total: 250_000, loadedAssets: [] }} {...common} total={250_000} />));
   await press("Delete");
   expect(screen.getByText("You can do this for up to 100,000 assets at a time. Repeat it for the rest.")).toBeDefined();
 });

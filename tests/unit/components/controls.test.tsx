@@ -179,7 +179,9 @@ describe("tag fields", () => {
 
   it("accepts a suggestion on the first Enter and acts on the second", async () => {
     const onTags = vi.fn();
-    renderInApp(<TagsDialog title="Add tags" label="Tags" connectionId="c1" seen={["wip"]} onTags={onTags} onClose={() => undefined} />);
+    renderInApp(
+      <TagsDialog title="Add tags" label="Tags" connectionId="c1" loadedTags={["wip"]} onTags={onTags} onClose={() => undefined} />,
+    );
     const field = screen.getByRole<HTMLInputElement>("textbox", { name: "Tags" });
     fireEvent.change(field, { target: { value: "por" } });
     await screen.findByRole("button", { name: "portrait" });

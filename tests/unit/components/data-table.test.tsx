@@ -2,7 +2,7 @@ import { act, fireEvent, screen } from "@testing-library/react";
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import { DataTable } from "@/components/data-table/data-table";
 import { pageRange, Paging } from "@/components/data-table/paging";
-import { shareRows } from "@/components/data-table/paused-rows";
+import { reuseRows } from "@/components/data-table/paused-rows";
 import { createSelection } from "@/components/data-table/selection/selection";
 import { columnsFor } from "@/components/data-table/table-columns";
 import { createRowWindow, GROUP, groupRows, type View, viewAt } from "@/components/data-table/use-row-window";
@@ -178,13 +178,13 @@ describe("a thousand rows", () => {
       { id: "a", preview: { name: "x" } },
       { id: "b", preview: { name: "y" } },
     ];
-    const after = shareRows(before, [
+    const after = reuseRows(before, [
       { id: "b", preview: { name: "z" } },
       { id: "a", preview: { name: "x" } },
     ]);
     expect(after[1]).toBe(before[0]);
     expect(after[0]).not.toBe(before[1]);
-    expect(shareRows(before, structuredClone(before))).toBe(before);
+    expect(reuseRows(before, structuredClone(before))).toBe(before);
   });
 });
 

@@ -80,7 +80,7 @@ describe("host page", () => {
     ) {
       const reports: string[] = [];
       const renewal = startRenewal(15 * MINUTE, {
-        ask: () => reports.push("ask"),
+        requestTicket: () => reports.push("ask"),
         begin,
         onRenewed: (isSame) => reports.push(`renewed ${isSame}`),
         onEnded: (reason) => reports.push(`ended ${reason}`),

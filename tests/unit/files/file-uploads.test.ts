@@ -60,8 +60,8 @@ test("asks about existing files and replaces or keeps each", async () => {
   for (const { finish } of [...service.waiting]) finish();
   await eventually(() => expect(states(uploads)).toEqual(["a conflict", "b conflict", "c stored"]));
   const [a, b] = uploads.get();
-  uploads.answer(a?.key ?? 0, "replace", false);
-  uploads.answer(b?.key ?? 0, "keep", false);
+  uploads.resolveConflict(a?.key ?? 0, "replace", false);
+  uploads.resolveConflict(b?.key ?? 0, "keep", false);
   expect(states(uploads)).toEqual(["a sending", "b skipped", "c stored"]);
   service.waiting[0]?.finish();
   await eventually(() => expect(states(uploads)[0]).toBe("a stored"));
@@ -74,7 +74,7 @@ test("applies one answer to later conflicts of the same batch only", async () =>
   uploads.add(filesNamed("e"), undefined);
   service.waiting[0]?.finish();
   await eventually(() => expect(states(uploads)[0]).toBe("a conflict"));
-  uploads.answer(uploads.get()[0]?.key ?? 0, "keep", true);
+  uploads.resolveConflict(uploads.get()[0]?.key ?? 0, "keep", true);
   while (service.waiting.length > 0) {
     service.waiting[0]?.finish();
     await new Promise((resolve) => setImmediate(resolve));

@@ -226,7 +226,7 @@ it("inserts outside text into a typed text", async () => {
   renderPage(<RunScreen canRun memberId="ada" store={store} api={ports} />);
   await openText(graph);
   fireEvent.change(field("text"), { target: { value: "typed" } });
-  const serial = store.get().opened?.serial ?? 0;
+  const serial = store.get().openWorkflow?.serial ?? 0;
   store.edit(serial, { nodeId: "1", name: "text", value: "from elsewhere" });
   await waitFor(() => expect(field("text").value).toBe("from elsewhere"));
 });

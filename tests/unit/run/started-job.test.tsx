@@ -45,7 +45,7 @@ function Strip({ jobId, sent }: { jobId?: string; sent?: Graph }) {
       <NewestJob
         submittedJob={submittedJob}
         fallbackName="Pasted"
-        sent={sent}
+        sentGraph={sent}
         onCancelled={(ids) => {
           cancelledIds.push(...ids);
           setCancelled(ids);

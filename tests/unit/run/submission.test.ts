@@ -184,7 +184,7 @@ const nodeErrors = { "1": { class_type: "EmptyImage", dependent_outputs: [], err
 describe("typed and chosen values", () => {
   it("is kept when the next file cannot be opened", () => {
     const state = through(openNamed("01-invert"), typed, (store) => store.refuse({ fileName: "x", reason: { code: "empty" } }));
-    expect(state.opened?.graph["1"]?.inputs.width).toBe(640);
+    expect(state.openWorkflow?.graph["1"]?.inputs.width).toBe(640);
     expect(state.refusal?.reason.code).toBe("empty");
   });
 
@@ -195,7 +195,7 @@ describe("typed and chosen values", () => {
       (store) => store.close(),
       (store) => store.goBack(),
     );
-    expect(state.opened?.graph["1"]?.inputs.width).toBe(640);
+    expect(state.openWorkflow?.graph["1"]?.inputs.width).toBe(640);
   });
 });
 
@@ -218,7 +218,7 @@ describe("a picture on its way", () => {
   it("changes nothing when its workflow is closed", () => {
     const state = through(openNamed("01-invert"), openNamed("05-slow"), upload(true), type("width", 1));
     expect(state.uploading).toEqual([]);
-    expect(state.opened?.graph["1"]?.inputs.width).toBe(256);
+    expect(state.openWorkflow?.graph["1"]?.inputs.width).toBe(256);
   });
 });
 

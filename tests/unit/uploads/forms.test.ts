@@ -105,7 +105,7 @@ describe("readAddresses", () => {
   it("limits the number of URLs and masks possible tokens", () => {
     const addressList = readAddresses(Array.from({ length: MAX_ADDRESSES + 1 }, (_, at) => `https://a.example/${at}`).join("\n"));
     expect([addressList.addresses.length, addressList.isCut]).toEqual([MAX_ADDRESSES, true]);
-    expect(readAddresses("https://a.example/m?token=abc#x").addresses[0]?.shown).toBe("https://a.example/m?…");
+    expect(readAddresses("https://a.example/m?token=abc#x").addresses[0]?.displayUrl).toBe("https://a.example/m?…");
     expect(maskedAddress("https://me:secret@a.example/m")).toBe("https://a.example/m");
     expect(maskedAddress("no address?token=abc")).toBe("no address");
     expect(maskAddresses("GET https://a.example/m?token=abc, then http://b.example/?k=v failed")).toBe(

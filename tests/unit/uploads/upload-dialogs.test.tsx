@@ -196,7 +196,7 @@ const storedItem = (key: number, overrides: Partial<UploadItem> = {}): UploadIte
   id: `${key}`,
   file: new File(["x"], `${key}.png`),
   assetFields: { name: "", tags: [], metadata: {} },
-  mayBeThere: false,
+  mayBeStored: false,
   status: { kind: "done", asset: { id: `${key}` }, sentBytes: 1, check: { kind: "verified" } },
   ...overrides,
 });

@@ -147,7 +147,7 @@ describe("an upload", () => {
     const first = await answer("send", refused(502, "UPSTREAM_ERROR"));
     await answer("byId", refused(404, "NOT_FOUND"));
     await until("it has failed", () => item().status.kind === "failed");
-    expect(item().mayBeThere).toBe(false);
+    expect(item().mayBeStored).toBe(false);
     store.again(item().key);
     await answer("fromHash", unknownHash);
     expect((await answer("send", storedResult())).what).toBe(first.what);
@@ -161,7 +161,7 @@ describe("an upload", () => {
     await answer("fromHash", unknownHash);
     await answer("send", refused(413, "FILE_TOO_LARGE"));
     await until("it has failed", () => item().status.kind === "failed");
-    expect(item().mayBeThere).toBe(false);
+    expect(item().mayBeStored).toBe(false);
     expect(calls).toEqual([]);
     store.clear();
     store.again(item().key);

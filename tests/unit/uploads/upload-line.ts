@@ -48,7 +48,7 @@ export function line() {
     nowMs: () => nowMs,
   };
   const store = createUploadStore(ports, {
-    stored: (id) => announced.push(id),
+    storedAsset: (id) => announced.push(id),
   });
   const item = (at = 0): UploadItem => {
     const upload = store.get().items[at];

@@ -18,9 +18,9 @@ describe("uploads panel", () => {
     let id = 0;
     const panel = (request: UploadRequest) => inApp(<UploadsPanel request={request} canAdd />);
     const { rerender } = renderInApp(null);
-    const openSource = (wish: { way: "files"; dropped: Promise<Dropped> } | { way: "url"; address?: string }) =>
+    const openSource = (wish: { source: "files"; dropped: Promise<Dropped> } | { source: "url"; address?: string }) =>
       act(async () => rerender(panel({ id: ++id, ...wish })));
-    return { ask: openSource, drop: (files: Promise<Dropped>) => openSource({ way: "files", dropped: files }) };
+    return { openSource, drop: (files: Promise<Dropped>) => openSource({ source: "files", dropped: files }) };
   }
   function later() {
     let arrive: (dropped: Dropped) => void = () => undefined;
@@ -58,8 +58,8 @@ describe("uploads panel", () => {
   });
 
   test("keeps typed URLs when files are dropped", async () => {
-    const { ask, drop } = await desk();
-    await ask({ way: "url" });
+    const { openSource, drop } = await desk();
+    await openSource({ source: "url" });
     const box = await screen.findByLabelText<HTMLTextAreaElement>("URLs, one per line");
     fireEvent.change(box, { target: { value: "https://example.com/a.bin" } });
     await drop(Promise.resolve(dropped("one.bin")));
@@ -69,12 +69,12 @@ describe("uploads panel", () => {
   });
 
   test("adds a pasted URL to the downloads, another below it", async () => {
-    const { ask } = await desk();
-    await ask({ way: "url", address: "https://example.com/a.bin" });
+    const { openSource } = await desk();
+    await openSource({ source: "url", address: "https://example.com/a.bin" });
     const box = await screen.findByLabelText<HTMLTextAreaElement>("URLs, one per line");
     expect(box.value).toBe("https://example.com/a.bin");
     fireEvent.change(box, { target: { value: "https://example.com/b.bin" } });
-    await ask({ way: "url", address: "https://example.com/c.bin" });
+    await openSource({ source: "url", address: "https://example.com/c.bin" });
     expect(box.value).toBe("https://example.com/b.bin\nhttps://example.com/c.bin");
   });
 });

@@ -44,7 +44,7 @@ function PickerBody({ picture, isMany = false, onClose, onPicked }: Omit<AssetPi
   const [tags, setTags] = useState("");
   const [hasLayers, setHasLayers] = useState(false);
   const [offset, setOffset] = useState(0);
-  const [chosen, setChosen] = useState<ReadonlyMap<string, PickedAsset>>(new Map());
+  const [selection, setSelection] = useState<ReadonlyMap<string, PickedAsset>>(new Map());
   const settledTags = useSettled(tags, SETTLED_MS);
   const include_tags = readTags(settledTags);
   const exclude_tags = hasLayers || include_tags.includes(MASK_LAYER_TAG) ? [] : [MASK_LAYER_TAG];
@@ -60,11 +60,11 @@ function PickerBody({ picture, isMany = false, onClose, onPicked }: Omit<AssetPi
   };
   function press(assetId: string, isRange: boolean) {
     if (!isMany) return onPicked(toPicked(assetId));
-    const next = new Map(chosen);
+    const next = new Map(selection);
     const range = rangeTo(assetId, isRange);
     if (range.length > 1 || !next.delete(assetId))
       for (const id of range) for (const pickedAsset of toPicked(id)) next.set(id, pickedAsset);
-    setChosen(next);
+    setSelection(next);
   }
   function search(change: () => void) {
     change();
@@ -88,7 +88,7 @@ function PickerBody({ picture, isMany = false, onClose, onPicked }: Omit<AssetPi
             aria-label={t("tags")}
             placeholder={t("tags")}
             value={tags}
-            seen={seenTags}
+            loadedTags={seenTags}
             onText={(text) => search(() => setTags(text))}
           />
         </span>
@@ -105,7 +105,7 @@ function PickerBody({ picture, isMany = false, onClose, onPicked }: Omit<AssetPi
         label={t("list")}
         assets={pictures}
         srcOf={(asset) => thumbnailUrl({ asset, edge: 256, connection: picture.connection })}
-        chosen={isMany ? chosen : undefined}
+        chosen={isMany ? selection : undefined}
         onClick={press}
       />
       <div className="flex flex-wrap items-center gap-2">
@@ -125,8 +125,8 @@ function PickerBody({ picture, isMany = false, onClose, onPicked }: Omit<AssetPi
         <span className="ml-auto flex gap-2">
           <Button onClick={onClose}>{t("cancel")}</Button>
           {isMany ? (
-            <Button tone="primary" disabled={chosen.size === 0} onClick={() => onPicked([...chosen.values()])}>
-              {t("use", { count: chosen.size })}
+            <Button tone="primary" disabled={selection.size === 0} onClick={() => onPicked([...selection.values()])}>
+              {t("use", { count: selection.size })}
             </Button>
           ) : null}
         </span>
@@ -148,10 +148,10 @@ function keepInside(event: { key: string; preventDefault: () => void }): void {
 
 /** The value once it has not changed for `ms`, so that requests are made only when typing pauses. */
 function useSettled<T>(value: T, ms: number): T {
-  const [settled, setSettled] = useState(value);
+  const [settledValue, setSettledValue] = useState(value);
   useEffect(() => {
-    const timer = setTimeout(() => setSettled(value), ms);
+    const timer = setTimeout(() => setSettledValue(value), ms);
     return () => clearTimeout(timer);
   }, [value, ms]);
-  return settled;
+  return settledValue;
 }

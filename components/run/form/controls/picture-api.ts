@@ -99,9 +99,9 @@ export type PictureContext = PictureApi & {
 const hash = /^(?:blake3|sha256):([0-9a-f]{64})$/;
 const folders = ["output", "temp", "input"] as const;
 
-type Named = Pick<AssetView, "name" | "hash" | "tags" | "file">;
+type NamedAsset = Pick<AssetView, "name" | "hash" | "tags" | "file">;
 
-export function assetValue({ name, hash: storedHash, tags, file }: Named): string {
+export function assetValue({ name, hash: storedHash, tags, file }: NamedAsset): string {
   if (file) return toImageValue({ ...file, name: file.filename });
   const content = hash.exec(storedHash ?? "")?.[1];
   if (content !== undefined) return contentName(content, name);

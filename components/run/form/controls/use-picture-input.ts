@@ -44,9 +44,9 @@ export function usePictureInput({ picture, value, takesPaste, onChange, onRunnin
     setSeveral(files.length > 1 ? files.length : 0);
     if (file && files.length === 1) void start(file);
   }
-  function pick({ value: pickedValue, name: called }: PickedPicture) {
+  function pick({ value: pickedValue, name: pickedName }: PickedPicture) {
     stop();
-    onNamed(pickedValue, called);
+    onNamed(pickedValue, pickedName);
     onChange(pickedValue);
   }
   const { isOver, props: target } = useDropTarget(take);

@@ -1,6 +1,6 @@
 import { act, cleanup, fireEvent, screen, within } from "@testing-library/react";
 import { describe, expect, it, vi } from "vitest";
-import { JobActAnswer, JobActions, useJobActs } from "@/components/jobs/job/job-actions";
+import { JobActionResult, JobActions, useJobActions } from "@/components/jobs/job/job-actions";
 import { type JobFacts } from "@/components/jobs/job/job-facts";
 import { UNDO_WINDOW_MS } from "@/components/ui/hooks/use-pending-undo";
 import { renderInApp } from "../render";
@@ -8,11 +8,11 @@ import { factsOf, graph } from "./sample-job";
 
 describe("actions of a job's page", () => {
   function Acts({ facts, connection = "c1" }: { facts: JobFacts; connection?: string }) {
-    const actions = useJobActs({ jobId: "job-1", connection, onDone: () => undefined });
+    const actions = useJobActions({ jobId: "job-1", connection, onDone: () => undefined });
     return (
       <>
-        <JobActions facts={facts} acts={actions} />
-        <JobActAnswer facts={facts} acts={actions} />
+        <JobActions facts={facts} actions={actions} />
+        <JobActionResult facts={facts} actions={actions} />
       </>
     );
   }

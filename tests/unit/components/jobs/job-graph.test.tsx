@@ -134,7 +134,7 @@ describe("job drawing", () => {
   function showJob(id: string, workflow: object) {
     vi.stubGlobal("fetch", async () => Response.json({ id, status: "completed", create_time: 1_700_000_000, workflow }));
     const facts = factsOf({ id, workflow });
-    renderInApp(<JobGraph facts={facts} canSave={false} ask={{ id: "5:3", serial: 1 }} />);
+    renderInApp(<JobGraph facts={facts} canSave={false} nodeRequest={{ id: "5:3", serial: 1 }} />);
   }
 
   test("shows a requested node in its subgraph under the editor's names", async () => {

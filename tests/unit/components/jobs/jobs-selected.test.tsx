@@ -2,7 +2,7 @@ import { act, fireEvent, screen, waitFor } from "@testing-library/react";
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import { createSelection } from "@/components/data-table/selection/selection";
 import { usePageActions } from "@/components/frame/palette/palette-button";
-import { JobActAnswer, JobActions, useJobActs } from "@/components/jobs/job/job-actions";
+import { JobActionResult, JobActions, useJobActions } from "@/components/jobs/job/job-actions";
 import { JobPanel } from "@/components/jobs/job/job-panel";
 import { SelectedJobs } from "@/components/jobs/list/job-list-table";
 import { UNDO_WINDOW_MS } from "@/components/ui/hooks/use-pending-undo";
@@ -124,12 +124,12 @@ describe("parallel cancel", () => {
   beforeEach(() => void vi.useFakeTimers());
 
   function Panel() {
-    const actions = useJobActs({ jobId: "wait-1", connection: "c1", onDone: () => undefined });
+    const actions = useJobActions({ jobId: "wait-1", connection: "c1", onDone: () => undefined });
     const facts = factsOf({ id: "wait-1", status: "pending" });
     return (
       <>
-        <JobActions facts={facts} acts={actions} />
-        <JobActAnswer facts={facts} acts={actions} />
+        <JobActions facts={facts} actions={actions} />
+        <JobActionResult facts={facts} actions={actions} />
       </>
     );
   }

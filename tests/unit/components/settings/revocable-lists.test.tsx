@@ -108,7 +108,7 @@ describe("tokens screen", () => {
             <TokensScreen
               role={role}
               choices={Promise.resolve(choices)}
-              own={Promise.resolve(ownTokens === "away" ? away : ok(ownTokens))}
+              ownTokens={Promise.resolve(ownTokens === "away" ? away : ok(ownTokens))}
             />
           </Suspense>
         </AtPage>,

@@ -142,7 +142,7 @@ describe("viewer share", () => {
     const onClose = vi.fn();
     function WithState() {
       const [at, setAt] = useState(0);
-      return <Viewer count={items.length} at={at} itemAt={(n) => items[n]} onMove={setAt} onClose={onClose} shareOn={shareOn} />;
+      return <Viewer count={items.length} at={at} itemAt={(n) => items[n]} onMove={setAt} onClose={onClose} shareConnectionId={shareOn} />;
     }
     renderInApp(
       <MayShare value={mayShare}>

@@ -3,7 +3,7 @@ import { useState } from "react";
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import { CopiesCard, type CopiesWork } from "@/components/run/copies/copies-card";
 import { type CopiesSet, type Copy } from "@/components/run/copies/copies-state";
-import { type Typed, variationOf } from "@/components/run/copies/variation";
+import { type VariationInput, variationOf } from "@/components/run/copies/variation";
 import { VariationFields } from "@/components/run/copies/variation-fields";
 import { type FormField } from "@/components/run/form/form-model";
 import { UNDO_WINDOW_MS } from "@/components/ui/hooks/use-pending-undo";
@@ -45,7 +45,7 @@ describe("copies live", () => {
     stop: () => undefined,
     resume: async () => undefined,
     cancelled: (ids) => cancelled.push(...ids),
-    leave: () => undefined,
+    abandon: () => undefined,
   };
 
   async function show(copies: readonly Copy[], connection?: string) {
@@ -185,18 +185,18 @@ describe("copies live", () => {
 
 const options = ["area", "bicubic", "bilinear", "lanczos", "nearest-exact"];
 const field: FormField = { name: "method", value: "area", control: { kind: "choice", options } };
-const nothing: Typed = { list: "", from: "", to: "", step: "", count: "", chosen: [], pictures: [] };
+const nothing: VariationInput = { list: "", from: "", to: "", step: "", count: "", chosen: [], pictures: [] };
 const picture = { ...apiTo(undefined), canSend: true, onNamed: () => undefined };
 
 it("counts a Shift press on the label once", () => {
   const patches: unknown[] = [];
   function Choices() {
     const [now, setNow] = useState(nothing);
-    const take = (overrides: Partial<Typed>) => {
+    const take = (overrides: Partial<VariationInput>) => {
       patches.push(overrides.chosen);
       setNow({ ...now, ...overrides });
     };
-    return <VariationFields field={field} way="chosen" typed={now} picture={picture} onTyped={take} />;
+    return <VariationFields field={field} kind="chosen" typed={now} picture={picture} onTyped={take} />;
   }
   renderPage(<Choices />);
   fireEvent.click(screen.getByText("bicubic"));
@@ -213,7 +213,13 @@ it("checks or unchecks a range of choices with Shift", () => {
     const [now, setNow] = useState(nothing);
     typed = now;
     return (
-      <VariationFields field={field} way="chosen" typed={now} picture={picture} onTyped={(overrides) => setNow({ ...now, ...overrides })} />
+      <VariationFields
+        field={field}
+        kind="chosen"
+        typed={now}
+        picture={picture}
+        onTyped={(overrides) => setNow({ ...now, ...overrides })}
+      />
     );
   }
   renderPage(<Choices />);

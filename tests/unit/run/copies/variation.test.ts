@@ -1,13 +1,20 @@
 import { describe, expect, it } from "vitest";
-import { firstStep, labelOf, type Typed, type VariationKind, variationKindsOf, variationOf } from "@/components/run/copies/variation";
+import {
+  firstStep,
+  labelOf,
+  type VariationInput,
+  type VariationKind,
+  variationKindsOf,
+  variationOf,
+} from "@/components/run/copies/variation";
 import { type Control, type FormField } from "@/components/run/form/form-model";
 
-const nothing: Typed = { list: "", from: "", to: "", step: "", count: "", chosen: [], pictures: [] };
+const nothing: VariationInput = { list: "", from: "", to: "", step: "", count: "", chosen: [], pictures: [] };
 const field = (control: Control, name = "value"): FormField => ({ name, value: undefined, control });
 const number = field({ kind: "number", integer: true, min: 0, max: 1000 });
 const free = field({ kind: "number", integer: false });
 
-function valuesOf(of: FormField, kind: VariationKind, typed: Partial<Typed>) {
+function valuesOf(of: FormField, kind: VariationKind, typed: Partial<VariationInput>) {
   const variation = variationOf(of, kind, { ...nothing, ...typed });
   return variation.ok ? variation.values : variation.problem;
 }

@@ -93,11 +93,11 @@ describe("a choice with inputs of its own", () => {
       store.edit(1, { nodeId: "1", name: "resize_type", value }, catalogue);
       return store.get();
     };
-    const longer = choose(openedStore(), "longer").opened?.graph ?? {};
+    const longer = choose(openedStore(), "longer").openWorkflow?.graph ?? {};
     expect(Object.keys(longer["1"]?.inputs ?? {})).toEqual(["input", "resize_type", "resize_type.longer_size", "method", "fill", "crop"]);
     expect(longer["1"]?.inputs["resize_type.longer_size"]).toBe(512);
     expect(fieldNames(longer, "1")).toContainEqual(["resize_type.longer_size", "number"]);
-    const width = choose(openedStore(), "width").opened?.graph ?? {};
+    const width = choose(openedStore(), "width").openWorkflow?.graph ?? {};
     expect(width["1"]?.inputs).toMatchObject({ resize_type: "width", "resize_type.width": 640 });
     expect(width["1"]?.inputs).not.toHaveProperty(["resize_type.height"]);
   });
@@ -202,8 +202,8 @@ describe("names inherited by every object", () => {
         store.open(file);
         store.edit(1, { nodeId: id, name: input, value: 7 });
         const typed = store.get();
-        expect(own(own(typed.opened?.graph, id)?.inputs, input)).toBe(7);
-        expect(Object.keys(typed.opened?.graph ?? {})).toEqual(Object.keys(file.graph));
+        expect(own(own(typed.openWorkflow?.graph, id)?.inputs, input)).toBe(7);
+        expect(Object.keys(typed.openWorkflow?.graph ?? {})).toEqual(Object.keys(file.graph));
       }),
     );
   });

@@ -95,13 +95,13 @@ it("explains an unreadable drawing in the question", async () => {
 it("keeps typed and saved values when reread on another connection", async () => {
   const { store, switchTo } = open();
   await drop("one.json", pair("01-basic-image.editor.json"));
-  await waitFor(() => expect(store.get().opened?.readFor).toBe("here"));
+  await waitFor(() => expect(store.get().openWorkflow?.readFor).toBe("here"));
   fireEvent.change(field("width"), { target: { value: "72" } });
   fireEvent.blur(field("width"));
-  const { opened } = store.get();
-  act(() => store.setStored(opened?.serial ?? 0, "workflows/one.json", opened?.graph ?? {}));
+  const { openWorkflow } = store.get();
+  act(() => store.setStored(openWorkflow?.serial ?? 0, "workflows/one.json", openWorkflow?.graph ?? {}));
   switchTo("studio");
-  await waitFor(() => expect(store.get().opened?.readFor).toBe("studio"));
+  await waitFor(() => expect(store.get().openWorkflow?.readFor).toBe("studio"));
   expect(field("width").value).toBe("72");
 });
 

@@ -35,9 +35,9 @@ const typed =
     store.edit(1, { nodeId: "1", name: "width", value });
 
 function openedOf(...steps: Step[]): OpenWorkflow {
-  const { opened } = through(...steps);
-  if (!opened) throw new Error("nothing is open");
-  return opened;
+  const { openWorkflow } = through(...steps);
+  if (!openWorkflow) throw new Error("nothing is open");
+  return openWorkflow;
 }
 
 describe("the open workflow after a reload", () => {
@@ -46,7 +46,7 @@ describe("the open workflow after a reload", () => {
     const openWorkflow = openedOf(open(sampleText("01-invert"), "mine.json"), typed(640));
     expect(keepDraft(storage, "ada", openWorkflow)).toBe(true);
     const draft = readDraft(storage, "ada");
-    expect(draft && through((store) => store.restore(draft)).opened).toEqual(openWorkflow);
+    expect(draft && through((store) => store.restore(draft)).openWorkflow).toEqual(openWorkflow);
   });
 
   it("still calls a picture as its owner does", () => {
@@ -55,7 +55,7 @@ describe("the open workflow after a reload", () => {
     const picture: Step = (store) => store.edit(1, { nodeId: "1", name: "image", value: "4be1.png" });
     keepDraft(storage, "ada", openedOf(open(sampleText("02-poster-from-photo")), nameStep, picture));
     const draft = readDraft(storage, "ada");
-    const openWorkflow = draft && through((store) => store.restore(draft)).opened;
+    const openWorkflow = draft && through((store) => store.restore(draft)).openWorkflow;
     expect(openWorkflow?.graph["1"]?.inputs.image).toBe("4be1.png");
     expect(openWorkflow?.ownNames).toEqual({ "4be1.png": "mine.png" });
   });
@@ -85,7 +85,7 @@ describe("the open workflow after a reload", () => {
     const chooseStep: Step = (store) => store.edit(1, { nodeId: "1", name: "resize_type", value: "longer" }, catalogue);
     keepDraft(storage, "ada", openedOf(open(JSON.stringify(graph)), chooseStep));
     const draft = readDraft(storage, "ada");
-    const openWorkflow = draft && through((store) => store.restore(draft)).opened;
+    const openWorkflow = draft && through((store) => store.restore(draft)).openWorkflow;
     expect(openWorkflow?.graph["1"]?.inputs).toEqual({ resize_type: "longer", "resize_type.longer_size": 512 });
     expect(openWorkflow?.original["1"]?.inputs).toEqual(graph["1"].inputs);
   });
@@ -147,13 +147,13 @@ describe("typed values", () => {
 
   it("is unsent until a service took it, and again with the next change", () => {
     expect(isUnsent(undefined)).toBe(false);
-    expect(isUnsent(through(start).opened)).toBe(false);
-    expect(isUnsent(through(start, typed(640)).opened)).toBe(true);
-    expect(isUnsent(through(start, typed(640), sending, accepted).opened)).toBe(false);
-    expect(isUnsent(through(start, typed(640), sending, accepted, typed(641)).opened)).toBe(true);
+    expect(isUnsent(through(start).openWorkflow)).toBe(false);
+    expect(isUnsent(through(start, typed(640)).openWorkflow)).toBe(true);
+    expect(isUnsent(through(start, typed(640), sending, accepted).openWorkflow)).toBe(false);
+    expect(isUnsent(through(start, typed(640), sending, accepted, typed(641)).openWorkflow)).toBe(true);
   });
 
   it("is unsent while the run is being sent", () => {
-    expect(isUnsent(through(start, typed(640), sending, typed(641), accepted).opened)).toBe(true);
+    expect(isUnsent(through(start, typed(640), sending, typed(641), accepted).openWorkflow)).toBe(true);
   });
 });
