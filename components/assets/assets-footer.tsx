@@ -12,7 +12,7 @@ import { useNumberFormat } from "@/components/ui/time/use-time-format";
 import { type AssetsQuery } from "@/lib/contract/schemas/asset";
 import { MAX_PAGE_SIZE, useAssetRights } from "./asset-calls";
 import { type AssetsLook, isFiltered, unfiltered } from "./assets-address";
-import { type AssetAct, type Entry } from "./bulk/use-asset-bulk";
+import { type AssetAction, type Entry } from "./bulk/use-asset-bulk";
 import { type AssetsSource } from "./gallery/chunk-store";
 import { type Picking } from "./gallery/use-picking";
 
@@ -121,7 +121,7 @@ type AssetsSelectedProps = {
   connectionId?: string;
   connection?: string;
   canChange: boolean;
-  onDone: (assetAct: AssetAct, entries: readonly Entry[]) => void;
+  onDone: (assetAct: AssetAction, entries: readonly Entry[]) => void;
   onCompare: (ids: readonly string[]) => void;
 };
 

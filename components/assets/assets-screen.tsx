@@ -27,7 +27,7 @@ import { assetHref } from "./asset-urls";
 import { type AssetPage, assetsHref, isFiltered, questionOf, unfiltered } from "./assets-address";
 import { AssetsEmpty, AssetsFooter, AssetsSelected } from "./assets-footer";
 import { AssetsFilters, AssetsTools, useLook } from "./assets-tools";
-import { type AssetAct, type Entry } from "./bulk/use-asset-bulk";
+import { type AssetAction, type Entry } from "./bulk/use-asset-bulk";
 import { Gallery, type GalleryHandle } from "./gallery/gallery";
 import { aroundPage, noteOffset, useEndless, usePaged } from "./gallery/use-endless";
 import { usePicking } from "./gallery/use-picking";
@@ -126,7 +126,7 @@ export function AssetsScreen({ query, connection, view, canChange, assets: readi
   const seeInFull = (index: number) => viewing.open(pageStart + index);
   const compared = useShown("compare");
   const compare = useCallback((ids: readonly string[]) => compared.open(ids.join(",")), [compared]);
-  function handleDone(assetAct: AssetAct, entries: readonly Entry[]) {
+  function handleDone(assetAct: AssetAction, entries: readonly Entry[]) {
     // Deleted assets leave the list; tags are updated in place, so that nothing moves.
     if (assetAct.kind === "delete") return source.refresh();
     const shownIds = new Set(source.rows().map(({ id }) => id));

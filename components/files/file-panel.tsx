@@ -48,7 +48,7 @@ export function FilePanel({ path, row, connection, canChange, abilities, onClose
   const [gone, setGone] = useState<string>();
   const reads = abilities.has("userdata.read") !== false;
   // A file that was gone exists again once the list has it again.
-  const hasActs = reads && (row !== undefined || gone !== path);
+  const hasActions = reads && (row !== undefined || gone !== path);
   return (
     <aside
       ref={panel}
@@ -72,7 +72,7 @@ export function FilePanel({ path, row, connection, canChange, abilities, onClose
           </p>
         ) : null}
       </div>
-      {hasActs ? (
+      {hasActions ? (
         <div className="flex flex-wrap gap-2">
           {canChange && mayCarryWorkflow(name) ? (
             <ButtonLink href={withQuery("/run", { file: path, connection: connectionParam })} tone="primary">

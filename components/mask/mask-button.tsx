@@ -13,12 +13,12 @@ type MaskButtonProps = {
   file: Required<FileName>;
   title: string;
   connection?: string;
-  context?: MaskTarget;
+  target?: MaskTarget;
   onSaved: (mask: SavedMask) => void;
 };
 
 /** Beside an input that names a picture; the editor loads on the first click. */
-export function MaskButton({ file, title, connection, context, onSaved }: MaskButtonProps) {
+export function MaskButton({ file, title, connection, target, onSaved }: MaskButtonProps) {
   const t = useTranslations("masks");
   const [isOpen, setOpen] = useState(false);
   const close = () => setOpen(false);
@@ -33,7 +33,7 @@ export function MaskButton({ file, title, connection, context, onSaved }: MaskBu
               file={file}
               title={title}
               connection={connection}
-              context={context}
+              target={target}
               onClose={close}
               onSaved={(mask) => {
                 close();

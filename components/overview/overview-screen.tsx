@@ -2,7 +2,7 @@
 
 import { useTranslations } from "next-intl";
 import { type ReactNode, use, useState } from "react";
-import { useActionMessages } from "@/components/frame/act-messages";
+import { useActionMessages } from "@/components/frame/action-messages";
 import { useConnection } from "@/components/frame/connection/connection-context";
 import { countsPath, type JobCounts } from "@/components/frame/counts-context";
 import { FailureMessage } from "@/components/frame/failure/failure-message";

@@ -44,8 +44,8 @@ export function OpenForm({ run, openWorkflow, newestJobs, context, sender, follo
         <p className="text-wait">{t("duplicates", { count: openWorkflow.duplicates.length, ids: openWorkflow.duplicates.join(", ") })}</p>
       ) : null}
       {openWorkflow.rawTexts && editorFile ? <EditorNote {...editorFile.report()} /> : null}
-      {openWorkflow.both?.shownFormat ? (
-        <FormatNote shown={openWorkflow.both.shownFormat} onOpen={(format) => void run.openFormat(openWorkflow, format)} />
+      {openWorkflow.both?.shown ? (
+        <FormatNote shown={openWorkflow.both.shown} onOpen={(format) => void run.openFormat(openWorkflow, format)} />
       ) : null}
       {faults ? (
         <FaultsCard

@@ -228,7 +228,7 @@ function applyAnswer(state: RunState, response: Answer): RunState {
   }
   const submittedJob = toSubmittedJob(state, response, outcome);
   const submittedJobs = [submittedJob, ...state.submittedJobs].slice(0, MAX_SUBMITTED_JOBS);
-  const openWorkflow = isCurrent && state.openWorkflow ? { ...state.openWorkflow, sent: state.inFlight } : state.openWorkflow;
+  const openWorkflow = isCurrent && state.openWorkflow ? { ...state.openWorkflow, sentGraph: state.inFlight } : state.openWorkflow;
   return {
     ...next,
     openWorkflow,

@@ -3,7 +3,7 @@
 import { createServer } from "node:http";
 import { type AddressInfo } from "node:net";
 import { pipeline } from "node:stream";
-import { request as send } from "undici";
+import { request as sendUpstream } from "undici";
 
 /** Answers how many requests were passed on since it was last read. */
 const COUNT_PATH = "/bench-proxy-count";
@@ -21,7 +21,7 @@ const server = createServer((request, response) => {
   count += 1;
   const { host: _host, connection: _connection, ...headers } = request.headers;
   const hasBody = request.method !== "GET" && request.method !== "HEAD";
-  send(target + path, { method: request.method, headers, body: hasBody ? request : null }).then(
+  sendUpstream(target + path, { method: request.method, headers, body: hasBody ? request : null }).then(
     ({ statusCode, headers: responseHeaders, body }) => {
       response.writeHead(statusCode, responseHeaders);
       pipeline(body, response, () => undefined);

@@ -63,7 +63,7 @@ function serviceFolder({ logProgress }: Report): Promise<string> {
 }
 
 /** A console beside a service with many jobs; that service is the member's current connection. */
-export async function besideService(report: Report, measure: (bench: Both) => Promise<void>): Promise<void> {
+export async function besideService(report: Report, measure: (bench: BenchPair) => Promise<void>): Promise<void> {
   const folders = [await deskFolder(MANY_JOBS, report), await serviceFolder(report)] as const;
   const desk = await startDesk(folders[0]);
   const service = await startService(folders[1]);
@@ -75,7 +75,7 @@ export async function besideService(report: Report, measure: (bench: Both) => Pr
   }
 }
 
-type Both = { desk: Desk; service: PortService; connection: string };
+type BenchPair = { desk: Desk; service: PortService; connection: string };
 
 const databaseIn = (dataDir: string) => join(dataDir, "service", "service.sqlite");
 

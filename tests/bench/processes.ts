@@ -2,10 +2,10 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Started, startProcess } from "../support/start-process";
+import { type StartedProcess, startProcess } from "../support/start-process";
 
-export type Desk = { url: string; headers: Record<string, string>; process: Started };
-export type PortService = { url: string; headers: { "x-api-key": string }; process: Started };
+export type Desk = { url: string; headers: Record<string, string>; process: StartedProcess };
+export type PortService = { url: string; headers: { "x-api-key": string }; process: StartedProcess };
 
 const quiet = {
   PORT: "0",
@@ -18,7 +18,7 @@ const quiet = {
 const password = "correct horse battery";
 const owner = { name: "Bench", email: "bench@example.com", password };
 
-const children = new Set<Started>();
+const children = new Set<StartedProcess>();
 const folders: string[] = [];
 // A bench that fails must leave neither its processes nor its gigabytes behind.
 process.once("exit", () => {
@@ -26,7 +26,7 @@ process.once("exit", () => {
   folders.forEach((folder) => rmSync(folder, { recursive: true, force: true, maxRetries: 3 }));
 });
 
-function begin(script: string, settings: Record<string, string>, args: readonly string[] = []): Started {
+function begin(script: string, settings: Record<string, string>, args: readonly string[] = []): StartedProcess {
   const started = startProcess(script, settings, args);
   children.add(started);
   void started.ended.then(() => children.delete(started));
@@ -78,7 +78,7 @@ export async function addMember(desk: Desk, name: string): Promise<Record<string
 }
 
 /** A process that passes requests on to `target` and counts them (bare-proxy.ts). */
-export async function startBareProxy(target: string): Promise<{ url: string; process: Started; readCount(): Promise<number> }> {
+export async function startBareProxy(target: string): Promise<{ url: string; process: StartedProcess; readCount(): Promise<number> }> {
   const started = begin("dist/bench-proxy.mjs", {}, [target]);
   const url = await started.printed("Proxy");
   return { url, process: started, readCount: async () => Number(await (await fetch(`${url}/bench-proxy-count`)).text()) };

@@ -5,17 +5,17 @@ import { sample } from "./support/files";
 import { failingGraph, submit, untilState } from "./support/jobs";
 import { expect, test } from "./support/test";
 
-type Made = { job: string; picture: string };
+type SampleIds = { job: string; picture: string };
 
 /** Each page with the element that shows that it has loaded. */
 const pages = [
   { name: "the overview", path: () => "/", ready: "Newest pictures" },
   { name: "Jobs", path: () => "/jobs", ready: "Completed" },
-  { name: "a job", path: ({ job }: Made) => `/jobs/${job}`, ready: "Timeline" },
+  { name: "a job", path: ({ job }: SampleIds) => `/jobs/${job}`, ready: "Timeline" },
   { name: "Queue", path: () => "/queue", ready: "The queue is empty" },
   { name: "History", path: () => "/history", ready: "Removing a job" },
   { name: "Assets", path: () => "/assets?name_contains=photo.png", ready: "photo.png" },
-  { name: "the editor of masks", path: ({ picture }: Made) => `/assets/${picture}/mask`, ready: "0% painted" },
+  { name: "the editor of masks", path: ({ picture }: SampleIds) => `/assets/${picture}/mask`, ready: "0% painted" },
   { name: "Run", path: () => "/run", ready: "Drop a workflow file here" },
   { name: "Apps", path: () => "/apps", ready: "Favourites" },
   { name: "Settings", path: () => "/settings", ready: "Connections" },
@@ -73,7 +73,7 @@ async function expectPageAccessible(page: Page, address: string, ready: string |
   await expectAccessibleInBothThemes(page);
 }
 
-async function someOfEach(page: Page, desk: Desk): Promise<Made> {
+async function someOfEach(page: Page, desk: Desk): Promise<SampleIds> {
   const job = await submit(page.request, desk, JSON.parse(sample("01-invert").bytes.toString("utf8")));
   await untilState(page.request, desk, job, "completed");
   const assetResponse = await page.request.get(`${desk.url}/api/assets`, { params: { name_contains: "photo.png", limit: 1 } });

@@ -187,7 +187,7 @@ test("shows, downloads and loads files from a local server's folders", async ({ 
     await page.getByRole("button", { name: "Save mask" }).click();
     const masks = () => [...files.pictures].filter(([name]) => name.startsWith("input/clipspace-mask-"));
     await expect.poll(() => masks().length).toBe(1);
-    const maskBody = server.seen.find(({ url }) => url === "/api/upload/mask")?.body.toString("latin1") ?? "";
+    const maskBody = server.requests.find(({ url }) => url === "/api/upload/mask")?.body.toString("latin1") ?? "";
     const original = /name="original_ref"\r\n\r\n(.*)\r\n/.exec(maskBody)?.[1] ?? "";
     expect(JSON.parse(original)).toEqual({ filename: "leaf.png", subfolder: "sets/blue", type: "output" });
     const { channels } = await sharp(masks()[0]?.[1]).stats();

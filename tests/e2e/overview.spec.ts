@@ -30,8 +30,8 @@ test("creates one job and its picture from one press on a sample after set-up", 
   const { jobs } = await get<{ jobs: { id: string }[] }>(page.request, freshDesk, "/api/jobs");
   expect(jobs).toHaveLength(1);
   const id = jobs[0]?.id ?? "";
-  type Sent = { workflow: { prompt: unknown; extra_data: { extra_pnginfo: { workflow: { name: string } } } } };
-  const { workflow } = await get<Sent>(page.request, freshDesk, `/api/jobs/${id}`);
+  type SentPrompt = { workflow: { prompt: unknown; extra_data: { extra_pnginfo: { workflow: { name: string } } } } };
+  const { workflow } = await get<SentPrompt>(page.request, freshDesk, `/api/jobs/${id}`);
   expect(workflow.prompt).toEqual(graphOf("09-colour-field"));
   expect(workflow.extra_data.extra_pnginfo.workflow.name).toBe("Colour field");
   await expect(page.getByRole("heading", { level: 1 })).toContainText("Colour field");

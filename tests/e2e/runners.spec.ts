@@ -18,7 +18,7 @@ test("adds a runner, runs a job only it can run and waits while it is paused", a
   const { bytes } = await photograph({ r: 200, g: 40, b: 40 });
   const server = await startRunnerServer({
     objectInfo: gpuClasses(["house.safetensors"]),
-    makes: () => ({ files: [{ name: "house_00001_.png", bytes }] }),
+    makeOutput: () => ({ files: [{ name: "house_00001_.png", bytes }] }),
   });
   server.does("hold");
   const headers = { origin: desk.url };

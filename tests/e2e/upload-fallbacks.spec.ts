@@ -29,7 +29,7 @@ test("uploads files, masked pictures and user data byte for byte to a local serv
     ["again.png", sha256(picture.bytes)],
   ]);
 
-  expect(server.seen.filter(({ method, url }) => method === "POST" && url === "/api/assets")).toHaveLength(1);
+  expect(server.requests.filter(({ method, url }) => method === "POST" && url === "/api/assets")).toHaveLength(1);
 
   await page.goto(`${desk.url}/files?connection=${connection}`);
   const file = fresh("a b 100% ü.bin", 70_000);

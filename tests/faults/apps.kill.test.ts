@@ -7,12 +7,12 @@ import { type AppRun } from "@/lib/contract/apps/app";
 import { createAppWorld, picture } from "../integration/console/apps/app-world";
 import { isPrompt, startServiceGate } from "../support/service-gate";
 import { createKey, startServiceProcess } from "../support/service-process";
-import { type Started, startProcess } from "../support/start-process";
+import { type StartedProcess, startProcess } from "../support/start-process";
 import { makeToken } from "../support/tokens";
 import { until } from "../support/until";
 
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
-let console: Started;
+let console: StartedProcess;
 let url: string;
 /** Requests that get no answer through the gate. "answers": the service gets the request; "uploads": it does not. */
 const blocked = new Set<"answers" | "uploads">();
@@ -55,7 +55,7 @@ async function runs(): Promise<AppRun[]> {
   return ((await response.json()) as { runs: AppRun[] }).runs;
 }
 const stateOf = async (prefix: string) => (await runs()).find(({ inputs }) => inputs.prefix === prefix)?.state;
-const sentFor = (prefix: string) => gate.seen.filter((request) => isPrompt(request) && request.body.includes(`"${prefix}"`)).length;
+const sentFor = (prefix: string) => gate.requests.filter((request) => isPrompt(request) && request.body.includes(`"${prefix}"`)).length;
 const ended = (prefix: string) => until(`${prefix} has ended`, async () => (await stateOf(prefix)) === "completed");
 
 it("submits each run exactly once when killed before, during and after the answer", async () => {

@@ -118,7 +118,7 @@ test("recovers from a network cut to the database and ignores results of lost jo
   cluster.runner.does("run");
   cluster.runner.release();
   await until("half a minute has passed", isOver);
-  expect(cluster.gate.seen.filter((request) => isPrompt(request) && request.body.includes("key-cut-"))).toEqual([]);
+  expect(cluster.gate.requests.filter((request) => isPrompt(request) && request.body.includes("key-cut-"))).toEqual([]);
 
   for (const part of parts) if (part !== lateService) part.line.mend();
   const restartPromise = restarted?.begin();

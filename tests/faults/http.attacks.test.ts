@@ -6,14 +6,14 @@ import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { type AuditPage } from "@/lib/contract/audit/audit";
 import { openRaw, readRaw, sendRaw } from "@/tests/support/raw-http";
-import { type Started, startProcess } from "@/tests/support/start-process";
+import { type StartedProcess, startProcess } from "@/tests/support/start-process";
 import { temporaryFolder } from "@/tests/support/temporary-folder";
 import { until } from "@/tests/support/until";
 
 /** One server shared by all tests of a group. */
-function oneServer(script: string, label: string, settings: Record<string, string> = {}): () => Started & { url: string } {
+function oneServer(script: string, label: string, settings: Record<string, string> = {}): () => StartedProcess & { url: string } {
   let folder: string;
-  let server: Started & { url: string };
+  let server: StartedProcess & { url: string };
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), "lightdesk-attacks-"));
     const started = startProcess(script, { PORT: "0", LIGHTDESK_DATA_DIR: folder, LIGHTDESK_CONCURRENCY: "1", ...settings });
@@ -34,7 +34,7 @@ const DESCRIPTORS = 256;
 const MIB = 1024 ** 2;
 
 let dataDir: string;
-let running: Started | undefined;
+let running: StartedProcess | undefined;
 const raws: ReturnType<typeof openRaw>[] = [];
 beforeEach(async () => {
   dataDir = temporaryFolder();
@@ -44,7 +44,7 @@ afterEach(async () => {
   await running?.stop("SIGKILL");
 });
 
-type Running = Started & { url: string };
+type Running = StartedProcess & { url: string };
 
 function attack({ url }: Running, bytes: string, options?: Parameters<typeof openRaw>[1]) {
   const item = openRaw(url, options);

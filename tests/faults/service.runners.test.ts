@@ -19,7 +19,7 @@ it("takes the result of a job that finished while the service was down", { timeo
   const bytes = Buffer.from(png(8, 8));
   const server = await startRunnerServer({
     objectInfo: gpuClasses(["one.safetensors"]),
-    makes: () => ({ files: [{ name: "x_00001_.png", bytes }] }),
+    makeOutput: () => ({ files: [{ name: "x_00001_.png", bytes }] }),
   });
   closing.push(server.close);
   const key = await createKey(dataDir, "ada");

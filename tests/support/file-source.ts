@@ -2,7 +2,7 @@
 // each request and how many bytes of the file it sent.
 import { once } from "node:events";
 import { type ServerResponse } from "node:http";
-import { type LittleServer, type Seen, startLittleServer } from "./little-server";
+import { type LittleServer, type ReceivedRequest, startLittleServer } from "./little-server";
 
 export type Behaviour = {
   bytes: Buffer;
@@ -52,7 +52,7 @@ export function patternOf(length: number, seed = 1): Buffer {
 async function serve(
   now: Behaviour,
   { responses, pending }: Pick<FileSource, "responses" | "pending">,
-  request: Seen,
+  request: ReceivedRequest,
   response: ServerResponse,
 ): Promise<void> {
   if (request.method === "HEAD" && now.refusesHead) return void response.writeHead(403).end();

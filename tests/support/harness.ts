@@ -20,7 +20,7 @@ import { loadHandlers, matchRoute } from "./routes";
 export const HOST = "desk.test";
 export const PASSWORD = "correct horse battery staple";
 
-export type Asking = {
+export type HarnessRequest = {
   /** A role, or a custom cookie header; anonymous if both are left out. */
   as?: Role;
   cookie?: string;
@@ -34,14 +34,14 @@ type Claims = { sub: string; version: number; sid?: string };
 export type Harness = Awaited<ReturnType<typeof createHarness>>;
 
 /** `made`: a data folder filled by an earlier harness, or a copy of it; its members exist already. */
-type HarnessOptions = Partial<Pick<CompositionOptions, "now" | "upstreamLimits">> & { settings?: Record<string, string>; made?: string };
+type HarnessOptions = Partial<Pick<CompositionOptions, "now" | "upstreamLimits">> & { settings?: Record<string, string>; dataDir?: string };
 
-export async function createHarness({ settings = {}, made, ...options }: HarnessOptions = {}) {
-  const folder = made ?? (await mkdtemp(join(tmpdir(), "lightdesk-console-")));
+export async function createHarness({ settings = {}, dataDir, ...options }: HarnessOptions = {}) {
+  const folder = dataDir ?? (await mkdtemp(join(tmpdir(), "lightdesk-console-")));
   // The same suites run on both databases: vitest.config.ts lists those that run on PostgreSQL too.
   const server = inject("postgres");
   const database =
-    server === undefined || made !== undefined || settings.DATABASE_URL !== undefined ? undefined : await createDatabase(server);
+    server === undefined || dataDir !== undefined || settings.DATABASE_URL !== undefined ? undefined : await createDatabase(server);
   const env = readEnv({
     LIGHTDESK_DATA_DIR: folder,
     LIGHTDESK_CONCURRENCY: "1",
@@ -58,7 +58,7 @@ export async function createHarness({ settings = {}, made, ...options }: Harness
   console.stop = () => (stopping ??= stop());
   await console.ready;
 
-  const owner = made === undefined ? await makeOwner() : await console.store.members.getByEmail("owner@desk.test");
+  const owner = dataDir === undefined ? await makeOwner() : await console.store.members.getByEmail("owner@desk.test");
   const viewers = new Map<Role, Viewer>();
   const cookies = new Map<Role, string>();
   for (const role of roles) {
@@ -67,7 +67,7 @@ export async function createHarness({ settings = {}, made, ...options }: Harness
     const member =
       role === "owner"
         ? owner
-        : made === undefined
+        : dataDir === undefined
           ? await console.store.members.create(rest)
           : await console.store.members.getByEmail(email);
     if (!member) throw new Error(`no member ${role}`);
@@ -107,7 +107,7 @@ export async function createHarness({ settings = {}, made, ...options }: Harness
 
   async function request(
     path: string,
-    { as, cookie = as && cookies.get(as), method = "GET", json, body, headers, signal }: Asking = {},
+    { as, cookie = as && cookies.get(as), method = "GET", json, body, headers, signal }: HarnessRequest = {},
   ): Promise<Response> {
     const changes = method !== "GET" && method !== "HEAD";
     const allHeaders = new Headers({
@@ -166,7 +166,7 @@ export async function createHarness({ settings = {}, made, ...options }: Harness
     dispose: closeAfterwards(async () => {
       await console.stop();
       await database?.drop();
-      if (made === undefined) await rm(folder, { recursive: true, force: true });
+      if (dataDir === undefined) await rm(folder, { recursive: true, force: true });
     }),
   };
 }

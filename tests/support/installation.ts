@@ -4,14 +4,14 @@ import { type Role } from "@/lib/contract/people/roles";
 import { signIn } from "@/lib/server/auth/sign-in";
 import { openApiKey } from "@/lib/server/keys/key-ring";
 import { type AppWorld, picture } from "../integration/console/apps/app-world";
-import { type Asking, PASSWORD } from "./harness";
+import { type HarnessRequest, PASSWORD } from "./harness";
 import { until } from "./until";
 
 export const ANOTHER_KEY = "sk-of-another-service";
 
 export type Installation = { job: string; image: string; masked: string; app: string; run: string; share: string; connection: string };
 
-const post = async (world: AppWorld, path: string, options: Asking) => {
+const post = async (world: AppWorld, path: string, options: HarnessRequest) => {
   const { status, body } = await world.ask(path, { as: "operator", method: "POST", ...options });
   if (status > 201) throw new Error(`${path}: ${status} ${JSON.stringify(body)}`);
   return body;

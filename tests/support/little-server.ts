@@ -2,15 +2,15 @@
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from "node:http";
 import { type Duplex } from "node:stream";
 
-export type Seen = { method: string; url: string; headers: IncomingHttpHeaders; body: Buffer };
-export type LittleServer = { url: string; host: string; seen: Seen[]; close(): Promise<void> };
+export type ReceivedRequest = { method: string; url: string; headers: IncomingHttpHeaders; body: Buffer };
+export type LittleServer = { url: string; host: string; requests: ReceivedRequest[]; close(): Promise<void> };
 /** A returned promise is awaited. */
-type Answer = (request: Seen, response: ServerResponse) => unknown;
+type RequestHandler = (request: ReceivedRequest, response: ServerResponse) => unknown;
 export type Upgrade = (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
 
 /** `upgrade` handles WebSockets; without it there are none. */
-export async function startLittleServer(respond: Answer, upgrade?: Upgrade): Promise<LittleServer> {
-  const requests: Seen[] = [];
+export async function startLittleServer(respond: RequestHandler, upgrade?: Upgrade): Promise<LittleServer> {
+  const requests: ReceivedRequest[] = [];
   const server = createServer((request, response) => {
     void read(request).then(async (body) => {
       const entry = { method: request.method ?? "", url: request.url ?? "", headers: request.headers, body };
@@ -31,7 +31,7 @@ export async function startLittleServer(respond: Answer, upgrade?: Upgrade): Pro
   return {
     url: `http://${host}`,
     host,
-    seen: requests,
+    requests,
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());

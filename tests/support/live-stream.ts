@@ -1,6 +1,6 @@
 // Reads GET /api/console/events of a harness, as a browser does.
 import { isLiveEvent, type LiveEvent, type LiveEvents } from "@/lib/contract/live";
-import { type Asking, type Harness } from "./harness";
+import { type HarnessRequest, type Harness } from "./harness";
 import { until } from "./until";
 
 export type Received = LiveEvent & { id: string | undefined };
@@ -12,7 +12,7 @@ export function liveQuery(topics: readonly string[], extra: Record<string, strin
   return `/api/console/events?${query.toString()}`;
 }
 
-export async function openLive(harness: Pick<Harness, "request">, path: string, options: Asking = { as: "viewer" }) {
+export async function openLive(harness: Pick<Harness, "request">, path: string, options: HarnessRequest = { as: "viewer" }) {
   const controller = new AbortController();
   const response = await harness.request(path, { ...options, signal: controller.signal });
   if (!response.ok || !response.body) throw new Error(`${response.status} ${await response.text()}`);

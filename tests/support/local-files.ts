@@ -4,7 +4,7 @@ import { randomUUID } from "node:crypto";
 import { type ServerResponse } from "node:http";
 import { blake3 } from "@napi-rs/blake-hash";
 import sharp from "sharp";
-import { answerJson, type Seen } from "./little-server";
+import { answerJson, type ReceivedRequest } from "./little-server";
 
 type Asset = {
   id: string;
@@ -26,7 +26,7 @@ export type LocalFiles = {
   /** What a job wrote, such as "output/video/a.mp4": a file in its folder, and an asset for it. */
   write(path: string, bytes: Buffer, type: string): void;
   /** False: the request is about something else. */
-  answer(request: Seen, response: ServerResponse): Promise<boolean>;
+  answer(request: ReceivedRequest, response: ServerResponse): Promise<boolean>;
 };
 
 /** UTC, without saying so. */
@@ -81,7 +81,7 @@ export function createLocalFiles(): LocalFiles {
     }
   }
 
-  async function answerAssets({ method, url: address, ...request }: Seen, url: URL, response: ServerResponse): Promise<void> {
+  async function answerAssets({ method, url: address, ...request }: ReceivedRequest, url: URL, response: ServerResponse): Promise<void> {
     const refuse = (status: number, code: string) => answerJson(response, { error: { code, message: code, details: {} } }, status);
     const route = `${method} ${url.pathname}`;
     if (route === "GET /api/assets") {
@@ -135,7 +135,7 @@ export function createLocalFiles(): LocalFiles {
     return answerJson(response, toPublicAsset(asset));
   }
 
-  async function answerUpload(request: Seen, response: ServerResponse): Promise<void> {
+  async function answerUpload(request: ReceivedRequest, response: ServerResponse): Promise<void> {
     const form = await formOf(request);
     const image = form.get("image");
     if (!(image instanceof File) || image.size === 0) return void response.writeHead(400).end();
@@ -160,7 +160,7 @@ export function createLocalFiles(): LocalFiles {
     return answerJson(response, { name: storePicture(masked, image.name, prefix), subfolder, type });
   }
 
-  function answerUserdata({ method, body }: Seen, url: URL, response: ServerResponse): void {
+  function answerUserdata({ method, body }: ReceivedRequest, url: URL, response: ServerResponse): void {
     const nothing = (status: number) => void response.writeHead(status).end();
     const info = (path: string, base = "") => ({
       path: path.slice(base.length),
@@ -199,7 +199,7 @@ export function createLocalFiles(): LocalFiles {
     return answerJson(response, dest);
   }
 
-  async function handleRequest(request: Seen, response: ServerResponse): Promise<boolean> {
+  async function handleRequest(request: ReceivedRequest, response: ServerResponse): Promise<boolean> {
     const url = new URL(request.url, "http://local");
     if (url.pathname.startsWith("/api/assets")) await answerAssets(request, url, response);
     else if (url.pathname === "/api/tags") {
@@ -235,7 +235,7 @@ function tagCounts(assets: readonly { tags: string[] }[]): Map<string, number> {
   return counts;
 }
 
-function formOf({ headers, body }: Seen): Promise<FormData> {
+function formOf({ headers, body }: ReceivedRequest): Promise<FormData> {
   return new Response(new Uint8Array(body), { headers: { "content-type": headers["content-type"] ?? "" } }).formData();
 }
 

@@ -2,14 +2,14 @@
 // It runs nothing by itself: a test moves its jobs. A repeated graph is served from its cache, which it reports only to a named client.
 import { randomUUID } from "node:crypto";
 import { type ServerResponse } from "node:http";
-import { answerJson, type LittleServer, type Seen, startLittleServer, type Upgrade } from "./little-server";
+import { answerJson, type LittleServer, type ReceivedRequest, startLittleServer, type Upgrade } from "./little-server";
 import { type LocalFiles } from "./local-files";
 
 type Item = [number, string, Record<string, unknown>, Record<string, unknown>, string[]];
 type Entry = { prompt: Item; outputs: Record<string, unknown>; status: Record<string, unknown>; meta: Record<string, unknown> };
-type Place = { running: Item[]; pending: Item[]; history: Map<string, Entry> };
+type JobsState = { running: Item[]; pending: Item[]; history: Map<string, Entry> };
 export type LocalServer = LittleServer & {
-  place: Place;
+  place: JobsState;
   submit(): string;
   begin(): void;
   /** `outputs`: the results when this graph runs for the first time. */
@@ -35,7 +35,7 @@ export async function startLocalServer(
   files?: LocalFiles,
   { isOld = false, hasAssets = !isOld, objectInfo, upgrade }: LocalServerOptions = {},
 ): Promise<LocalServer> {
-  const state: Place = { running: [], pending: [], history: new Map() };
+  const state: JobsState = { running: [], pending: [], history: new Map() };
   const outputsById = new Map<string, Entry["outputs"]>();
   let number = 0;
   let latest = 0;
@@ -177,7 +177,7 @@ function failed(item: Item, nodeId: string, exception_message: string): Entry {
   return entryOf(item, "error", "execution_error", { ...facts, ...error });
 }
 
-function noRoute({ method }: Seen, response: ServerResponse): void {
+function noRoute({ method }: ReceivedRequest, response: ServerResponse): void {
   const [status, words] = method === "GET" ? [404, "404: Not Found"] : [405, "405: Method Not Allowed"];
   response.writeHead(status, { "content-type": "text/plain; charset=utf-8" }).end(words);
 }
@@ -190,7 +190,7 @@ function historyPage(entries: [string, Entry][], query: URLSearchParams): [strin
   return entries.slice(offset, offset + maxItems);
 }
 
-function isDamaged(state: Place): boolean {
+function isDamaged(state: JobsState): boolean {
   try {
     return allJobs(state).length < 0;
   } catch {
@@ -198,7 +198,7 @@ function isDamaged(state: Place): boolean {
   }
 }
 
-function allJobs({ running, pending, history }: Place) {
+function allJobs({ running, pending, history }: JobsState) {
   const view = ([priority, id, , extra]: Item, status: string) => {
     const workflow_id = record(record(extra.extra_pnginfo).workflow).id;
     return { id, status, create_time: extra.create_time, priority, outputs_count: 0, workflow_id };
@@ -232,7 +232,7 @@ function messagesOf({ status }: Entry): [string, Record<string, unknown>][] {
 }
 
 /** For a waiting or running job it sends no graph: the graph is in its queue. */
-function jobDetails(state: Place, id: string) {
+function jobDetails(state: JobsState, id: string) {
   const job = allJobs(state).find((item) => item.id === id);
   const entry = state.history.get(id);
   if (!job || !entry) return job;
@@ -242,7 +242,7 @@ function jobDetails(state: Place, id: string) {
 
 const jobStates = ["pending", "in_progress", "completed", "failed", "cancelled"];
 
-function answerJobs(state: Place, query: URLSearchParams, sendJson: (value: unknown, status?: number) => void): void {
+function answerJobs(state: JobsState, query: URLSearchParams, sendJson: (value: unknown, status?: number) => void): void {
   const refuse = (error: string) => sendJson({ error }, 400);
   const statuses = (query.get("status") ?? "")
     .split(",")
@@ -266,7 +266,7 @@ function answerJobs(state: Place, query: URLSearchParams, sendJson: (value: unkn
   sendJson({ jobs: page, pagination: { offset, limit, total: jobs.length, has_more: offset + page.length < jobs.length } });
 }
 
-function readBody({ body }: Seen): Record<string, unknown> {
+function readBody({ body }: ReceivedRequest): Record<string, unknown> {
   return body.length === 0 ? {} : record(JSON.parse(body.toString("utf8")));
 }
 

@@ -1,7 +1,7 @@
 // nginx with the example of docs/examples, unchanged except for names, ports and certificates, unless a test says otherwise.
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { type Started, startProgram } from "./start-process";
+import { type StartedProcess, startProgram } from "./start-process";
 
 type Ports = { front: number; consoles: readonly number[]; below: number };
 
@@ -11,7 +11,7 @@ export function startNginx(
   own: string,
   { front, consoles, below }: Ports,
   edit: (example: string) => string = (example) => example,
-): Started {
+): StartedProcess {
   const example = consoles
     .reduce(
       (text, port, at) => text.replace(new RegExp(`(# )?server 127\\.0\\.0\\.1:${3000 + at} `), `server 127.0.0.1:${port} `),

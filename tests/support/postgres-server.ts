@@ -81,10 +81,10 @@ async function library(folder: string | undefined): Promise<typeof EmbeddedPostg
   return copied.default;
 }
 
-export type OwnDatabase = { url: string; drop(): Promise<void> };
+export type TestDatabase = { url: string; drop(): Promise<void> };
 
 /** An empty database on the server at `url`. */
-export async function createDatabase(url: string): Promise<OwnDatabase> {
+export async function createDatabase(url: string): Promise<TestDatabase> {
   const name = `lightdesk_${randomUUID().replaceAll("-", "")}`;
   await queryDatabase(url, `CREATE DATABASE ${name}`);
   const parsedUrl = new URL(url);

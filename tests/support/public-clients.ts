@@ -9,7 +9,7 @@ import { startProxy } from "./proxy";
 import { until } from "./until";
 
 /** `base`: the address up to the path before /prompt and the others; `headers` identify the caller. */
-export type Place = { base: string; headers: Record<string, string> };
+export type ServiceTarget = { base: string; headers: Record<string, string> };
 export type Graph = Record<string, { class_type: string; inputs: Record<string, unknown> }>;
 export type Driven = {
   /** The picture that `outputNode` made. */
@@ -44,7 +44,7 @@ export type Controls = {
 const bytesOf = async (blob: Blob) => new Uint8Array(await blob.arrayBuffer());
 
 /** Accepts a custom `fetch` and WebSocket; connects to /ws beside its base. It checks no status, so its `fetch` does. */
-function stableCanvas({ base, headers }: Place): Client {
+function stableCanvas({ base, headers }: ServiceTarget): Client {
   const { host, pathname } = new URL(base);
   class Socket extends WebSocket {
     constructor(address: string) {
@@ -64,7 +64,7 @@ function stableCanvas({ base, headers }: Place): Client {
   });
 }
 
-const saintno = ({ base, headers }: Place) => new ComfyApi(base, randomUUID(), { credentials: { type: "custom", headers } });
+const saintno = ({ base, headers }: ServiceTarget) => new ComfyApi(base, randomUUID(), { credentials: { type: "custom", headers } });
 
 /** The client listens for a job's end only once it knows the job's id, so it would miss the end of a job that ends sooner. */
 class ListeningClient extends ComfyUIClient {
@@ -77,7 +77,7 @@ class ListeningClient extends ComfyUIClient {
 }
 
 /** It cannot send custom headers: a proxy adds them. */
-async function comfyUi({ base, headers }: Place) {
+async function comfyUi({ base, headers }: ServiceTarget) {
   const proxy = await startProxy(() => new URL(base).origin, { headers });
   const { pathname } = new URL(base);
   return { client: new ListeningClient(`${proxy.host}${pathname === "/" ? "" : pathname}`, randomUUID()), proxy };
@@ -86,7 +86,7 @@ async function comfyUi({ base, headers }: Place) {
 /** These clients return a picture as soon as its node has made it; the job ends a moment later. */
 const end = (received: readonly string[]) => until("the client hears of the job's end", () => received.includes("execution_success"));
 
-export const publicClients: Record<string, (target: Place, work: Work) => Promise<Driven>> = {
+export const publicClients: Record<string, (target: ServiceTarget, work: Work) => Promise<Driven>> = {
   /** It cannot upload. */
   async "@stable-canvas/comfyui-client"(target, { graph, outputNode }) {
     const client = stableCanvas(target);
@@ -176,7 +176,7 @@ export const publicClients: Record<string, (target: Place, work: Work) => Promis
 };
 
 /** Each works without a socket: these calls are answered at once. */
-export const controlsOf: Record<string, (target: Place, callback: (controls: Controls) => Promise<void>) => Promise<void>> = {
+export const controlsOf: Record<string, (target: ServiceTarget, callback: (controls: Controls) => Promise<void>) => Promise<void>> = {
   async "@stable-canvas/comfyui-client"(target, callback) {
     const client = stableCanvas(target);
     await callback({

@@ -8,16 +8,16 @@ import { type WebSocket, WebSocketServer } from "ws";
 type Json = Record<string, unknown>;
 type Node = { class_type: string; inputs: Json };
 type Item = [number, string, Record<string, Node>, Json, string[]];
-type Made = { files?: { name: string; bytes: Buffer; type?: "output" | "temp"; key?: string }[]; others?: Json };
+type NodeOutput = { files?: { name: string; bytes: Buffer; type?: "output" | "temp"; key?: string }[]; other?: Json };
 /** `run` runs to its end; `hold` stays in its first node until it is released; `fail` ends with an exception in its last node. */
-type Way = "run" | "hold" | "hold the last" | "fail";
+type RunMode = "run" | "hold" | "hold the last" | "fail";
 
 export type RunnerServer = Awaited<ReturnType<typeof startRunnerServer>>;
 
 export type RunnerOptions = {
   /** The answer of GET /object_info. */
   objectInfo: Json;
-  makes?: (node: Node, nodeId: string) => Made | undefined;
+  makeOutput?: (node: Node, nodeId: string) => NodeOutput | undefined;
   /** An older version: it chooses the ids of jobs itself, and interrupts any running job. */
   isOld?: boolean;
   vram?: number;
@@ -31,7 +31,7 @@ const canonical = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}
 
 export async function startRunnerServer({
   objectInfo,
-  makes = () => undefined,
+  makeOutput: makeOutput = () => undefined,
   isOld = false,
   vram = 8e9,
   works,
@@ -41,7 +41,7 @@ export async function startRunnerServer({
   let pending: Item[] = [];
   let history = new Map<string, Json>();
   let number = 0;
-  let modeOf: (item: Item) => Way = () => "run";
+  let modeOf: (item: Item) => RunMode = () => "run";
   let release: (() => void) | undefined;
   let generation = 0;
   let port = 0;
@@ -140,9 +140,9 @@ export async function startRunnerServer({
         store("error", ["execution_error", { prompt_id: id, ...facts, timestamp: Date.now() }]);
         return sendEvent(item, "execution_error", facts);
       }
-      const result = targets.includes(nodeId) ? makes(node, nodeId) : undefined;
+      const result = targets.includes(nodeId) ? makeOutput(node, nodeId) : undefined;
       if (!result) continue;
-      const output: Json = { ...result.others };
+      const output: Json = { ...result.other };
       for (const { name, bytes, type = "output", key = "images" } of result.files ?? []) {
         if (!cache.has(JSON.stringify(graph))) outputs.set(name, { bytes, type });
         output[key] = [...((output[key] as unknown[] | undefined) ?? []), { filename: name, subfolder: "sub", type }];
@@ -303,7 +303,7 @@ export async function startRunnerServer({
     hasListeners: () => listeners.size > 0,
     queue: () => ({ running: running?.[1], pending: pending.map((item) => item[1]) }),
     /** How jobs behave from now on. */
-    does: (how: Way | ((item: Item) => Way)) => void (modeOf = typeof how === "function" ? how : () => how),
+    does: (how: RunMode | ((item: Item) => RunMode)) => void (modeOf = typeof how === "function" ? how : () => how),
     release: () => release?.(),
     /** As after a restart of its process: queue and history are lost. */
     restart(): void {

@@ -1,6 +1,6 @@
 // Sits in front of a service on a port: it remembers the requests and leaves some of them unanswered. WebSockets pass.
 import { type ServerResponse } from "node:http";
-import { answerJson, type LittleServer, type Seen, startLittleServer } from "./little-server";
+import { answerJson, type LittleServer, type ReceivedRequest, startLittleServer } from "./little-server";
 import { passUpgrade } from "./proxy";
 
 /** "lost": not passed on. "unanswered": passed on, but its answer is kept back. */
@@ -9,10 +9,10 @@ type Fate = "lost" | "unanswered" | undefined;
 /** `onAnswer`: gets the status of each answer of the service. */
 export function startServiceGate(
   service: { url: string },
-  fateOf: (request: Seen) => Fate,
-  onAnswer: (request: Seen, status: number) => void = () => undefined,
+  fateOf: (request: ReceivedRequest) => Fate,
+  onAnswer: (request: ReceivedRequest, status: number) => void = () => undefined,
 ): Promise<LittleServer> {
-  const pass = async (request: Seen, response: ServerResponse) => {
+  const pass = async (request: ReceivedRequest, response: ServerResponse) => {
     const { method, url, headers, body } = request;
     const fate = fateOf(request);
     if (fate === "lost") return;
@@ -37,6 +37,6 @@ export function startServiceGate(
   });
 }
 
-export function isPrompt({ method, url }: Seen): boolean {
+export function isPrompt({ method, url }: ReceivedRequest): boolean {
   return method === "POST" && url.startsWith("/api/prompt");
 }

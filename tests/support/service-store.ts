@@ -14,10 +14,10 @@ import { seedJobs } from "@/tests/bench/service/seed-jobs";
 import { closeAfterwards } from "./close-afterwards";
 import { createDatabase } from "./postgres-server";
 
-export type ServicePlace = Awaited<ReturnType<typeof makeServicePlace>>;
+export type TestServiceStore = Awaited<ReturnType<typeof createTestServiceStore>>;
 
 /** A place for the database, which may be opened again and again. */
-export async function makeServicePlace() {
+export async function createTestServiceStore() {
   const folder = await mkdtemp(join(tmpdir(), "lightdesk-service-store-"));
   const file = join(folder, "service.sqlite");
   const server = inject("postgres");

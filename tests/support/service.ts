@@ -8,13 +8,13 @@ import { createService, type ServiceOptions } from "@/lib/service/index";
 import { SERVICE_SCHEMA } from "@/lib/service/store/baseline";
 import { SqliteConnection } from "@/lib/shared/database/sqlite";
 import { closeAfterwards } from "./close-afterwards";
-import { queryDatabase, createDatabase, inSchema, type OwnDatabase } from "./postgres-server";
+import { queryDatabase, createDatabase, inSchema, type TestDatabase } from "./postgres-server";
 
 const ORIGIN = "http://service.test";
 const workerPath = join(process.cwd(), "dist", "node-worker.mjs");
 const shippedImagesDir = join(process.cwd(), "public", "samples");
 
-export type Answered = { status: number; headers: Headers; body: unknown; text: string };
+export type ClientResponse = { status: number; headers: Headers; body: unknown; text: string };
 export type Client = ReturnType<typeof createClient>;
 export type ServiceBench = Awaited<ReturnType<typeof startService>>;
 
@@ -37,7 +37,7 @@ export function createClient(send: Send, key: string | undefined | Promise<strin
     };
     return send(new Request(origin + path, init));
   }
-  async function call(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answered> {
+  async function call(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<ClientResponse> {
     const response = await raw(method, path, body, headers);
     const text = await response.text();
     return { status: response.status, headers: response.headers, text, body: parse(text) };
@@ -71,9 +71,9 @@ function parse(text: string): unknown {
 }
 
 /** By folder, where the suites run on PostgreSQL: a service restarted on a folder finds its database again. */
-const databases = new Map<string, OwnDatabase>();
+const databases = new Map<string, TestDatabase>();
 
-async function databaseOf(folder: string): Promise<OwnDatabase | undefined> {
+async function databaseOf(folder: string): Promise<TestDatabase | undefined> {
   const server = inject("postgres");
   const database = databases.get(folder) ?? (server === undefined ? undefined : await createDatabase(server));
   if (database) databases.set(folder, database);

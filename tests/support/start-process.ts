@@ -2,7 +2,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 
-export type Started = {
+export type StartedProcess = {
   pid: number;
   /** The text after `label: ` on a line of stdout; waits for it, and fails if the process ends first. */
   printed(label: string): Promise<string>;
@@ -22,7 +22,7 @@ export function startProcess(
   settings: Record<string, string>,
   args: readonly string[] = [],
   { descriptors, ...place }: { descriptors?: number; cwd?: string; uid?: number; gid?: number } = {},
-): Started {
+): StartedProcess {
   const inherited = Object.fromEntries(
     inheritedNames.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]])),
   );
@@ -61,7 +61,7 @@ export function startProcess(
 }
 
 /** Another program; nothing it prints is waited for. */
-export function startProgram(program: string, args: string[], home: string): Started {
+export function startProgram(program: string, args: string[], home: string): StartedProcess {
   const settings: NodeJS.ProcessEnv = {
     NODE_ENV: "production",
     PATH: process.env.PATH,

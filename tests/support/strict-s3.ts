@@ -11,7 +11,7 @@ const LEAST_PART = 5 * 1024 ** 2;
 const MAX_SKEW_MS = 15 * 60_000;
 
 type Part = { path: string; size: number; etag: string };
-type Stored = { parts: Part[]; size: number; etag: string; at: Date };
+type StoredObject = { parts: Part[]; size: number; etag: string; at: Date };
 type Upload = { key: string; begun: Date; parts: Map<number, Part> };
 type RequestOptions = { method: string; key: string; query: URLSearchParams; headers: IncomingMessage["headers"]; body: Buffer };
 export type Fault =
@@ -38,7 +38,7 @@ export const testKeys = { accessKeyId: "AKIDSTRICT", secretAccessKey: "a secret/
 
 export async function startStrictS3({ bucket = "blobs", pageSize = 1000 } = {}) {
   const folder = await mkdtemp(join(tmpdir(), "lightdesk-s3-"));
-  const objects = new Map<string, Stored>();
+  const objects = new Map<string, StoredObject>();
   const uploads = new Map<string, Upload>();
   /** Method and operation of each request, in order. */
   const operations: string[] = [];
@@ -111,7 +111,7 @@ export async function startStrictS3({ bucket = "blobs", pageSize = 1000 } = {}) 
     return `<ListMultipartUploadsResult><IsTruncated>false</IsTruncated>${rows.join("")}</ListMultipartUploadsResult>`;
   }
 
-  function requireObject(key: string): Stored {
+  function requireObject(key: string): StoredObject {
     const stored = objects.get(key);
     if (!stored) throw new S3Error("NoSuchKey", 404);
     return stored;

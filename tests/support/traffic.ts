@@ -1,10 +1,10 @@
 // What a page fetches, as the browser counts it: every request except those answered within the page, and the bytes over the network.
 import { type CDPSession } from "@playwright/test";
 
-export type Fetched = { url: string; kind: string; bytes: number };
+export type FetchedResource = { url: string; kind: string; bytes: number };
 
 export async function watchTraffic(cdp: CDPSession) {
-  const fetched = new Map<string, Fetched>();
+  const fetched = new Map<string, FetchedResource>();
   const underWay = new Set<string>();
   let changedAtMs = performance.now();
   const ended = (id: string, bytes = 0) => {

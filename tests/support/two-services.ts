@@ -21,8 +21,8 @@ export async function startTwoServices(options: Partial<ServiceOptions> = {}, se
   const second = await startService({ ...shared, databaseUrl: wire.url, ...secondOptions });
   return {
     url: database.url,
-    here: first,
-    there: second,
+    first,
+    second,
     /** The database connection of `there`. */
     wire,
     /** A client of each, with the same key. */
@@ -34,7 +34,7 @@ export async function startTwoServices(options: Partial<ServiceOptions> = {}, se
             service.fetch(request),
       );
       if (!send || !sendThere) throw new Error("there are two");
-      return { here: createClient(send, key), there: createClient(sendThere, key) };
+      return { first: createClient(send, key), second: createClient(sendThere, key) };
     },
     dispose: closeAfterwards(async () => {
       wire.mend();

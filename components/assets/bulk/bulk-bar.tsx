@@ -20,7 +20,7 @@ import { assetFileUrl, assetLink, MAX_IN_RUN, runHref, useFileDownload, useHands
 import { assetsApiPath } from "../assets-address";
 import { TagsDialog } from "../tags-dialog";
 import {
-  type AssetAct,
+  type AssetAction,
   AssetLines,
   type Entry,
   MAX_IN_ACT,
@@ -40,7 +40,7 @@ type BulkBarProps = {
   connectionId?: string;
   connection?: string;
   rights: AssetRights;
-  onDone: (assetAct: AssetAct, entries: readonly Entry[]) => void;
+  onDone: (assetAct: AssetAction, entries: readonly Entry[]) => void;
   onCompare: (ids: readonly string[]) => void;
   onClear: () => void;
   /** Undone in time: these are selected as before. */

@@ -19,14 +19,14 @@ import { assetsApiPath, toAssetPage } from "../assets-address";
 export type Selected =
   | { kind: "named"; assets: readonly AssetView[] }
   | { kind: "matching"; query: AssetsQuery; total: number; loadedAssets: readonly AssetView[] };
-export type PendingAssetAction = { action: AssetAct; selected: Selected };
+export type PendingAssetAction = { action: AssetAction; selected: Selected };
 
 /** Among so few, users notice a wrong tile while the deletion can be undone. */
 const MAX_UNCONFIRMED = 5;
 
 type Choices = {
   connection: string | undefined;
-  onDone: (assetAction: AssetAct, entries: readonly Entry[]) => void;
+  onDone: (assetAction: AssetAction, entries: readonly Entry[]) => void;
   onUnfinished: (entries: readonly Entry[]) => void;
   /** An act on the selection is in progress. */
   onStarted: () => void;
@@ -36,11 +36,11 @@ type Choices = {
 
 /** Deleting a few listed assets can be undone for five seconds. Larger actions require confirmation. */
 export function useAssetBulk(choices: Choices) {
-  const [pendingAct, setPendingAct] = useState<PendingAssetAction>();
-  const work = useBulkWork<AssetAct, AssetTarget, Entry, AssetsQuery>({
+  const [pendingAction, setPendingAction] = useState<PendingAssetAction>();
+  const work = useBulkWork<AssetAction, AssetTarget, Entry, AssetsQuery>({
     ...choices,
     onRestored: (_action, items) => choices.onRestored(items),
-    carryOut: ({ action, items }, outside) => runAct(action, items, outside),
+    carryOut: ({ action, items }, outside) => runAction(action, items, outside),
     walk: walkAssets,
   });
   function carryOut({ action, selected }: PendingAssetAction): void {
@@ -52,10 +52,10 @@ export function useAssetBulk(choices: Choices) {
 
   return {
     ...work,
-    pendingAct,
-    start: (assetAction: AssetAct, selected: Selected) => {
+    pendingAct: pendingAction,
+    start: (assetAction: AssetAction, selected: Selected) => {
       const isFar = selected.kind === "matching" || (assetAction.kind === "delete" && selected.assets.length > MAX_UNCONFIRMED);
-      if (isFar) setPendingAct({ action: assetAction, selected });
+      if (isFar) setPendingAction({ action: assetAction, selected });
       else if (assetAction.kind !== "delete") carryOut({ action: assetAction, selected });
       else {
         work.dismissEnded();
@@ -64,14 +64,14 @@ export function useAssetBulk(choices: Choices) {
       }
     },
     confirm: () => {
-      setPendingAct(undefined);
-      if (pendingAct) carryOut(pendingAct);
+      setPendingAction(undefined);
+      if (pendingAction) carryOut(pendingAction);
     },
-    leave: () => setPendingAct(undefined),
+    leave: () => setPendingAction(undefined),
   };
 }
 
-export type AssetAct = { kind: "addTags" | "removeTags"; tags: readonly string[] } | { kind: "delete" };
+export type AssetAction = { kind: "addTags" | "removeTags"; tags: readonly string[] } | { kind: "delete" };
 /** What an act needs to know of an asset; `only`: the tags that apply to this one. */
 type AssetTarget = Pick<AssetView, "id" | "immutable"> & { name?: string; only?: readonly string[] };
 
@@ -103,7 +103,7 @@ export type Entry = {
 /** Calls in parallel while the person is on the page; each call waits out a rate limit. */
 const MAX_CONCURRENT = 4;
 
-async function runAct(assetAction: AssetAct, assets: readonly AssetTarget[], work: Work): Promise<Entry[]> {
+async function runAction(assetAction: AssetAction, assets: readonly AssetTarget[], work: Work): Promise<Entry[]> {
   const fixed = assets.filter(({ immutable }) => immutable);
   const free = assets.filter(({ immutable }) => !immutable);
   work.onDone(fixed.length);
@@ -123,7 +123,7 @@ async function runAct(assetAction: AssetAct, assets: readonly AssetTarget[], wor
 
 type Acted = { entry: Entry; isOver: boolean };
 
-async function actOn(assetAction: AssetAct, id: string, work: Work): Promise<Acted> {
+async function actOn(assetAction: AssetAction, id: string, work: Work): Promise<Acted> {
   if (assetAction.kind === "delete") {
     const result = await callPatiently<unknown>(assetPath(id, work.connection), requests.remove, work);
     return result.ok ? { entry: { id, outcome: "deleted" }, isOver: false } : refused(assetAction, id, result.failure);
@@ -140,7 +140,7 @@ async function actOn(assetAction: AssetAct, id: string, work: Work): Promise<Act
   return { entry: { id, outcome, changed: changedTags, before: isAdding ? present : absent, total }, isOver: false };
 }
 
-function refused(assetAction: AssetAct, id: string, failure: ApiFailure): Acted {
+function refused(assetAction: AssetAction, id: string, failure: ApiFailure): Acted {
   const change = assetAction.kind === "delete" ? "assets.delete" : assetAction.kind === "removeTags" ? "tags.remove" : undefined;
   if (change && lacksOperation(failure)) {
     return { entry: { id, outcome: "unable", failure }, isOver: true };
@@ -155,7 +155,7 @@ function refused(assetAction: AssetAct, id: string, failure: ApiFailure): Acted 
 }
 
 /** The act that would undo this one for the assets it changed; undefined where it cannot be undone. */
-function reverseOf(assetAction: AssetAct, entries: readonly Entry[]): { action: AssetAct; items: AssetTarget[] } | undefined {
+function reverseOf(assetAction: AssetAction, entries: readonly Entry[]): { action: AssetAction; items: AssetTarget[] } | undefined {
   if (assetAction.kind === "delete") return undefined;
   const items = entries.flatMap(({ id, name, changed }) =>
     changed && changed.length > 0 ? [{ id, name, immutable: false, only: changed }] : [],

@@ -12,8 +12,8 @@ import { WorkLine, WorkLines } from "./work-line";
 type BulkWords = "acts" | "assets.bulk" | "files.removal";
 type Of<Phase, Kind> = Extract<Phase, { kind: Kind }>;
 
-type BulkActions<Act, Item, Entry> = {
-  works: readonly WorkOf<Act, Item, Entry>[];
+type BulkActions<Action, Item, Entry> = {
+  works: readonly WorkOf<Action, Item, Entry>[];
   undo: (key: number) => void;
   stop: (key: number) => void;
   retry: (key: number, isIncluded: (entry: Entry) => boolean) => Promise<void>;

@@ -6,7 +6,7 @@ import { type ApiFailure } from "@/lib/browser/read-failure";
 import { type Result } from "@/lib/shared/result";
 import { newUuid } from "@/lib/shared/text";
 
-export type BulkRequest<Act, Item> = { action: Act; items: readonly Item[] };
+export type BulkRequest<Action, Item> = { action: Action; items: readonly Item[] };
 /** The act, and the outcome for each item. `isCut`: there are more items. */
 type FinishedWork<Act, Item, Entry> = BulkRequest<Act, Item> & { entries: readonly Entry[]; isCut: boolean };
 

@@ -8,9 +8,9 @@ import { type Result } from "@/lib/shared/result";
 import { useTellBusy } from "./busy-jobs";
 import { cancelJobs, causeOf, withJobNames, outcomes, removeJobs, type ResultEntry, type TargetJob, toneOf } from "./end-jobs";
 
-export type JobAct = "cancel" | "remove" | "runAgain";
+export type JobAction = "cancel" | "remove" | "runAgain";
 
-const actions: Readonly<Record<JobAct, (jobs: readonly TargetJob[], work: Work) => Promise<ResultEntry[]>>> = {
+const actions: Readonly<Record<JobAction, (jobs: readonly TargetJob[], work: Work) => Promise<ResultEntry[]>>> = {
   cancel: cancelJobs,
   remove: removeJobs,
   // The code is loaded on demand; if that fails, nothing was sent.
@@ -27,7 +27,7 @@ const actions: Readonly<Record<JobAct, (jobs: readonly TargetJob[], work: Work) 
 
 type Choices<Query> = {
   connection: string | undefined;
-  onDone: (jobAct: JobAct, entries: readonly ResultEntry[]) => void;
+  onDone: (jobAct: JobAction, entries: readonly ResultEntry[]) => void;
   /** Called instead of `onDone` if the page was left meanwhile, for state that outlives the page. */
   onUnfinished?: (entries: readonly ResultEntry[]) => void;
   onRestored?: (jobs: readonly TargetJob[]) => void;
@@ -38,8 +38,8 @@ export function useJobWork<Query = never>({ connection, onDone, onUnfinished, on
   const t = useTranslations("acts");
   const errors = useTranslations("errors");
   const summaryOf = useSummary();
-  const carryOut = ({ action, items }: BulkRequest<JobAct, TargetJob>, work: Work) => actions[action](items, work);
-  const work = useBulkWork<JobAct, TargetJob, ResultEntry, Query>({
+  const carryOut = ({ action, items }: BulkRequest<JobAction, TargetJob>, work: Work) => actions[action](items, work);
+  const work = useBulkWork<JobAction, TargetJob, ResultEntry, Query>({
     connection,
     carryOut,
     walk,

@@ -14,7 +14,7 @@ import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { useBusyJobs } from "../actions/busy-jobs";
 import { fits, type TargetJob } from "../actions/end-jobs";
 import { JobLines } from "../actions/job-lines";
-import { type JobAct } from "../actions/use-job-work";
+import { type JobAction } from "../actions/use-job-work";
 import { type JobRow } from "../job-row";
 import { type Bulk, type ChosenJobs, type Command, jobsWith, MAX_AT_ONCE, narrowedTo, type PendingJobAction, useBulk } from "./use-bulk";
 
@@ -56,15 +56,15 @@ export function SelectionActions({ chosen, rows, connection, inputs, bulk, onDon
   const copy = useCopy();
   const errors = useTranslations("errors");
   const busy = useBusyJobs();
-  const isFree = (jobAction: JobAct, { id }: TargetJob) => !(jobAction === "runAgain" ? bulk.busyIds : busy).has(id);
+  const isFree = (jobAction: JobAction, { id }: TargetJob) => !(jobAction === "runAgain" ? bulk.busyIds : busy).has(id);
   const selectedJobs = chosen.kind === "ids" ? jobsWith(chosen.ids, rows) : [];
-  const jobsFor = (jobAction: JobAct, jobs = selectedJobs) => jobs.filter((job) => isFree(jobAction, job) && fits(jobAction, job));
+  const jobsFor = (jobAction: JobAction, jobs = selectedJobs) => jobs.filter((job) => isFree(jobAction, job) && fits(jobAction, job));
   const count = chosen.kind === "ids" ? chosen.ids.length : chosen.total;
-  const startAction = (jobAction: JobAct) => {
+  const startAction = (jobAction: JobAction) => {
     if (chosen.kind === "matching") void bulk.ask(jobAction, chosen.query);
     else bulk.start(jobAction, jobsFor(jobAction));
   };
-  const offered = (jobAction: JobAct) =>
+  const offered = (jobAction: JobAction) =>
     chosen.kind === "matching" ? narrowedTo(jobAction, chosen.query) !== undefined : jobsFor(jobAction).length > 0;
   const begin = useEffectEvent((next: Command) => {
     const jobs = next.ids && jobsFor(next.action, jobsWith(next.ids, rows));

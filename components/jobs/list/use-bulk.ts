@@ -7,12 +7,12 @@ import { type JobsAnswer } from "@/lib/contract/schemas/job";
 import { ok, type Result } from "@/lib/shared/result";
 import { watchBusy } from "../actions/busy-jobs";
 import { fits, type TargetJob } from "../actions/end-jobs";
-import { type JobAct, useJobWork } from "../actions/use-job-work";
+import { type JobAction, useJobWork } from "../actions/use-job-work";
 import { type JobRow, toJobRow } from "../job-row";
 import { listApiPath } from "./list-address";
 
 /** `count` is undefined where the service does not report it; `query` is set where the jobs are not known by id yet. */
-export type PendingJobAction = { action: JobAct; count: number | undefined; jobs?: readonly TargetJob[]; query?: JobSearchQuery };
+export type PendingJobAction = { action: JobAction; count: number | undefined; jobs?: readonly TargetJob[]; query?: JobSearchQuery };
 
 type Choices = {
   connection: string | undefined;
@@ -23,10 +23,10 @@ type Choices = {
 
 /** Cancelling and removing listed jobs can be undone for five seconds; an act on a query asks for confirmation with the number. */
 export function useBulk({ connection, onDone, onStarted, onRestored }: Choices) {
-  const [pendingAct, setPendingAct] = useState<PendingJobAction>();
+  const [pendingAction, setPendingAction] = useState<PendingJobAction>();
   const [isNothing, setNothing] = useState(false);
   const work = useJobWork<JobSearchQuery>({ connection, onDone, onRestored, walk: walkJobs });
-  async function prepareAction(jobAction: JobAct, query: JobSearchQuery): Promise<void> {
+  async function prepareAction(jobAction: JobAction, query: JobSearchQuery): Promise<void> {
     const narrowed = narrowedTo(jobAction, query);
     if (!narrowed) return setNothing(true);
     const outside = work.begin();
@@ -34,10 +34,10 @@ export function useBulk({ connection, onDone, onStarted, onRestored }: Choices) 
     if (outside.signal.aborted) return;
     if (!count.ok) work.fail(count.failure);
     else if (count.value === 0) setNothing(true);
-    else setPendingAct({ action: jobAction, count: count.value, query: narrowed });
+    else setPendingAction({ action: jobAction, count: count.value, query: narrowed });
   }
   /** Jobs that another part of the page is ending at the start of the list's reading or during it are reported there, not here. */
-  async function runAll(jobAction: JobAct, query: JobSearchQuery): Promise<void> {
+  async function runAll(jobAction: JobAction, query: JobSearchQuery): Promise<void> {
     const busyElsewhere = watchBusy();
     await work.runAll(jobAction, query, ({ id }) => jobAction === "runAgain" || !busyElsewhere.ids.has(id));
     busyElsewhere.end();
@@ -49,27 +49,27 @@ export function useBulk({ connection, onDone, onStarted, onRestored }: Choices) 
 
   return {
     ...work,
-    pendingAct,
+    pendingAct: pendingAction,
     isNothing,
-    ask: (jobAction: JobAct, query: JobSearchQuery) => {
+    ask: (jobAction: JobAction, query: JobSearchQuery) => {
       begin();
       return prepareAction(jobAction, query);
     },
     /** For listed jobs. Running again makes new jobs, so for more than one it asks for confirmation. */
-    start: (jobAction: JobAct, jobs: readonly TargetJob[]) => {
+    start: (jobAction: JobAction, jobs: readonly TargetJob[]) => {
       begin();
-      if (jobAction === "runAgain" && jobs.length > 1) return setPendingAct({ action: jobAction, count: jobs.length, jobs });
+      if (jobAction === "runAgain" && jobs.length > 1) return setPendingAction({ action: jobAction, count: jobs.length, jobs });
       if (jobAction === "runAgain") void work.run({ action: jobAction, items: jobs });
       else work.schedule({ action: jobAction, items: jobs });
       onStarted();
     },
     confirm: () => {
-      setPendingAct(undefined);
-      if (pendingAct?.jobs) void work.run({ action: pendingAct.action, items: pendingAct.jobs });
-      else if (pendingAct?.query) void runAll(pendingAct.action, pendingAct.query);
+      setPendingAction(undefined);
+      if (pendingAction?.jobs) void work.run({ action: pendingAction.action, items: pendingAction.jobs });
+      else if (pendingAction?.query) void runAll(pendingAction.action, pendingAction.query);
       onStarted();
     },
-    leave: () => setPendingAct(undefined),
+    leave: () => setPendingAction(undefined),
     reportNothing: () => setNothing(true),
     forgetNothing: () => setNothing(false),
   };
@@ -89,7 +89,7 @@ export function jobsWith(ids: readonly string[], rows: readonly JobRow[]): Targe
 }
 
 /** The part of the query that the act applies to; undefined if it applies to none of its states. */
-export function narrowedTo(jobAction: JobAct, query: JobSearchQuery): JobSearchQuery | undefined {
+export function narrowedTo(jobAction: JobAction, query: JobSearchQuery): JobSearchQuery | undefined {
   if (jobAction === "runAgain") return query;
   const status = (query.status ?? jobStates).filter((state) => fits(jobAction, { id: "", word: state, state }));
   return status.length === 0 ? undefined : { ...query, status };

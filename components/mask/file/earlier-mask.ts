@@ -14,8 +14,8 @@ import { readInWorker } from "./worker-client";
 export type Earlier = "none" | "layers" | "alpha" | "unread";
 
 /** The name of the layer; undefined where there is none. */
-export async function findLayer({ files, connection, source }: MaskSource, { signal }: FetchOptions): Promise<string | undefined> {
-  if (source) return undefined;
+export async function findLayer({ files, connection, target }: MaskSource, { signal }: FetchOptions): Promise<string | undefined> {
+  if (target) return undefined;
   const address = withQuery("/api/console/mask-layers", { filename: files[0]?.filename, connection });
   const layers = await callApi<{ mask?: string | null }>(address, { signal });
   return layers.ok ? (layers.value?.mask ?? undefined) : undefined;

@@ -175,7 +175,7 @@ export function sendMask(connection: string | undefined, maskTarget?: MaskTarget
     if (!result.ok) return result;
     if (typeof result.value?.name !== "string") return failed({ code: "UPSTREAM_UNREADABLE", message: "", status: 502 });
     // A plain local server returns a name even if it did not find the original and stored nothing.
-    if (result.value.metadata || !options.handsOut || (await isThere(result.value, { connection, source: maskTarget }))) return result;
+    if (result.value.metadata || !options.handsOut || (await isThere(result.value, { connection, target: maskTarget }))) return result;
     return failed({ code: "NOT_FOUND", message: "", status: 404 });
   };
 }

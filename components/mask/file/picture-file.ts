@@ -20,7 +20,7 @@ export type MaskSource = {
   title: string;
   files: readonly FileName[];
   connection?: string;
-  source?: MaskTarget;
+  target?: MaskTarget;
   /** What is known before anything is loaded. */
   facts: {
     bytes?: number;
@@ -63,8 +63,8 @@ export function sourceOfFile(file: Required<FileName>, title: string, connection
 }
 
 /** The address as a page requests it, with a query. */
-export function addressOf({ connection, source }: Pick<MaskSource, "connection" | "source">, file: FileName): string {
-  return source ? source.urlOf(file) : viewUrl({ ...file, connection });
+export function addressOf({ connection, target }: Pick<MaskSource, "connection" | "target">, file: FileName): string {
+  return target ? target.urlOf(file) : viewUrl({ ...file, connection });
 }
 
 /** Only known fields are sent; some services require a subfolder, even an empty one. */

@@ -5,13 +5,13 @@ import { FailureNotice } from "@/components/ui/empty-state";
 import { NOT_WHOLE, type PlacedProblems, ProblemList } from "../form/problems";
 import { type SubmitError } from "../run-store";
 import { type SubmitApi } from "./attempt";
-import { type UnknownActs, UnknownNote } from "./unknown-note";
+import { type UnknownActions, UnknownNote } from "./unknown-note";
 
 type SubmitErrorNoteProps = {
   submitError: SubmitError;
   placedProblems: PlacedProblems;
   missingClass?: string;
-  unknown: UnknownActs & { newestJobs: SubmitApi["newestJobs"] };
+  unknown: UnknownActions & { newestJobs: SubmitApi["newestJobs"] };
   /** Sends despite a mistake that is only suspected; the service decides. */
   onAnyway?: () => void;
 };

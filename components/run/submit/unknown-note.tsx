@@ -16,8 +16,8 @@ import { JobLink, useJobHrefs } from "./job-link";
 /** The clocks of the browser and the service may differ. */
 const CLOCKS_APART_MS = 60_000;
 
-export type UnknownActs = { onLookAgain: () => void; onSendAgain?: () => void; onLeave: () => void };
-type UnknownNoteProps = UnknownActs & { failure: Failure; attempt?: Attempt; newestJobs: SubmitApi["newestJobs"] };
+export type UnknownActions = { onLookAgain: () => void; onSendAgain?: () => void; onLeave: () => void };
+type UnknownNoteProps = UnknownActions & { failure: Failure; attempt?: Attempt; newestJobs: SubmitApi["newestJobs"] };
 
 /** Sent without a clear answer: shows the possible jobs, and the person decides. Sends nothing by itself. */
 export function UnknownNote({ failure, attempt, newestJobs, onLookAgain, onSendAgain, onLeave }: UnknownNoteProps) {

@@ -24,7 +24,7 @@ export function createOpenActions(store: RunStore, api: WorkflowApi & PictureApi
   function settle(result: Result<OpenedFile, Refusal>): void {
     if (!result.ok) return store.refuse(result.failure);
     const file = { ...result.value, ...(result.value.rawTexts && { readFor: connection }) };
-    if (!file.both || file.both.shownFormat) return store.open(file);
+    if (!file.both || file.both.shown) return store.open(file);
     const format = chosenFormat(file.both);
     if (format) void openAs(file, format);
     else store.askFormat(file);
@@ -32,7 +32,7 @@ export function createOpenActions(store: RunStore, api: WorkflowApi & PictureApi
   async function openAs({ both, storedPath }: OpenedFile, format: Format): Promise<void> {
     if (!both) return;
     const read = () => (format === "run" ? openAnyWorkflow(both.text, api, both.fileName, both.facts) : openDrawingOf(both, api));
-    const formatState = { both: { ...both, shown: format }, ...(format === "run" && { stored: storedPath }) };
+    const formatState = { both: { ...both, shown: format }, ...(format === "run" && { storedPath }) };
     await openNewest(false, read, (result) => settle(result.ok ? ok({ ...result.value, ...formatState }) : result));
   }
   /**
@@ -113,7 +113,7 @@ export function createOpenActions(store: RunStore, api: WorkflowApi & PictureApi
     stopArriving() {
       if (store.get().incoming) store.setArriving(undefined);
     },
-    openFor: (file: OpenedFile) => settleFor(ok({ ...file, ...(file.both && { both: { ...file.both, shownFormat: "run" as const } }) })),
+    openFor: (file: OpenedFile) => settleFor(ok({ ...file, ...(file.both && { both: { ...file.both, shown: "run" as const } }) })),
     async openFormat(file: OpenedFile, format: Format) {
       if (file.both) keepFormat(file.both, format);
       return openAs(file, format);
@@ -131,7 +131,7 @@ export function createOpenActions(store: RunStore, api: WorkflowApi & PictureApi
           const file = catalogue.ok ? writable(drawing, catalogue.value).withValues(openWorkflow.graph).file : drawing;
           return openDrawing(file, { readCatalogue: async () => catalogue });
         },
-        (result) => settle(result.ok ? ok({ ...result.value, name, workflowId, stored: storedPath, both, leftOut }) : result),
+        (result) => settle(result.ok ? ok({ ...result.value, name, workflowId, storedPath, both, leftOut }) : result),
       );
     },
     openText: (text: string) => openNewest(false, () => openAnyWorkflow(text, api), settle),

@@ -47,7 +47,7 @@ export type WorkflowFacts = {
   errors?: NodeErrors;
 };
 /** A file that holds both formats, kept so that it can be opened as the other one. `shown`: the format that is open. */
-export type BothFormats = { text: string; fileName?: string; facts: WorkflowFacts; shownFormat?: Format };
+export type BothFormats = { text: string; fileName?: string; facts: WorkflowFacts; shown?: Format };
 /** `run`: what was run. `drawing`: the editor's drawing of it. */
 export type Format = "run" | "drawing";
 

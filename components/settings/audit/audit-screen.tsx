@@ -2,7 +2,7 @@
 
 import { useTranslations } from "next-intl";
 import { use } from "react";
-import { useActionMessages } from "@/components/frame/act-messages";
+import { useActionMessages } from "@/components/frame/action-messages";
 import { FailureMessage } from "@/components/frame/failure/failure-message";
 import { Card } from "@/components/ui/card";
 import { buttonStyle } from "@/components/ui/controls/button";

@@ -1,6 +1,6 @@
 import { useTranslations } from "next-intl";
 import { Fragment } from "react";
-import { useActionMessages } from "@/components/frame/act-messages";
+import { useActionMessages } from "@/components/frame/action-messages";
 import { toFaultCode } from "@/components/frame/failure/fault-owner";
 import { Link } from "@/components/ui/link";
 import { StatusBadge } from "@/components/ui/status-badge";

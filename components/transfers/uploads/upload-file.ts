@@ -147,7 +147,7 @@ export async function uploadFile(item: UploadItem, { ports, conditions, report, 
     onProgress(0);
     const sending = {
       connection,
-      act: action,
+      action,
       signal,
       onProgress,
       onHold: (isOnHold: boolean) => report.status(isOnHold ? { kind: "holding" } : { kind: "sending", share }),

@@ -78,7 +78,7 @@ export function createUploadStore(ports: UploadPorts, news: Partial<UploadNews> 
     const changes = diffFields(before, assetFields);
     if (!changes) return;
     change(key, { changing: "now" });
-    const options = { connection, act: action, signal: new AbortController().signal, onHold: () => undefined };
+    const options = { connection, action, signal: new AbortController().signal, onHold: () => undefined };
     const result = await ports.change(item.status.asset.id, changes, options);
     const unwritten = result.ok ? undefined : fieldsWrittenExcept(result.failure.parts, before, assetFields);
     change(key, { changing: result.ok ? undefined : result.failure, standing: unwritten });

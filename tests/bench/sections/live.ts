@@ -2,7 +2,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { type Page } from "@playwright/test";
 import { type WebSocket, WebSocketServer } from "ws";
 import { startLocalServer } from "@/tests/support/local-server";
-import { openViewer, type Viewer } from "../event-stream";
+import { openViewer, type EventViewer } from "../event-stream";
 import { percentile, spread, table } from "../figures";
 import { deskFolder, FEW_JOBS, graph } from "../many-jobs";
 import { addMember, connect, type Desk, newFolder, post, startBareProxy, startDesk, startService } from "../processes";
@@ -153,7 +153,7 @@ async function measureUpstream({ print, logProgress }: Report): Promise<void> {
     const rows: string[][] = [];
     for (const count of [1, 10, 50]) {
       logProgress(`Upstream requests for ${count} viewers.`);
-      const viewers: Viewer[] = [];
+      const viewers: EventViewer[] = [];
       for (let index = 0; index < count; index += 1) viewers.push(await openViewer(desk.url, sessions[index % MEMBERS] ?? {}, topics));
       await wait(SETTLE_MS);
       const perMinute = async (seconds: number) => {
@@ -243,7 +243,7 @@ async function measureMemory({ print, logProgress }: Report): Promise<void> {
   try {
     const sessions = [desk.headers];
     for (let member = 1; member < MEMBERS; member += 1) sessions.push(await addMember(desk, `member${member}`));
-    const viewers: Viewer[] = [];
+    const viewers: EventViewer[] = [];
     for (let index = 0; index < MEMORY_STREAMS; index += 1)
       viewers.push(await openViewer(desk.url, sessions[index % MEMBERS] ?? {}, ["jobs?limit=50", "queue", "counts"]));
     const minutes: string[][] = [];

@@ -4,7 +4,7 @@ import { startProcess } from "@/tests/support/start-process";
 import { type Desk, owner } from "./desk";
 import { findOnlyMoved } from "./test";
 
-type Saved = { host: { id: string }; secret: string };
+type SavedHost = { host: { id: string }; secret: string };
 export type HostPage = { url: string; id: string; secret: string; stop(): Promise<unknown> };
 
 /** `request` is the owner's. */
@@ -14,7 +14,7 @@ export async function startHostPage(request: APIRequestContext, desk: Desk, memb
   const body = { name: "Portal", origins: ["http://localhost:1"], connection: null, role: "operator", pages, guests: false, jwksUrl: null };
   const response = await request.post(`${desk.url}/api/console/embedding`, { data: body, headers });
   expect(response.status(), await response.text()).toBe(201);
-  const { host, secret }: Saved = await response.json();
+  const { host, secret }: SavedHost = await response.json();
   const settings = { LIGHTDESK: desk.url, LIGHTDESK_HOST: host.id, LIGHTDESK_SECRET: secret, PORT: "0", MEMBER: member };
   const started = startProcess("docs/examples/embed-host.mjs", settings);
   const url = await started.printed("Host page");

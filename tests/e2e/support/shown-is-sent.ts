@@ -4,15 +4,15 @@ import { type Page, type Request } from "@playwright/test";
 import { expect } from "./test";
 
 export type Graph = Record<string, { class_type: string; inputs: Record<string, unknown> }>;
-type Shown = { kind: "text" | "choice" | "switch" | "fixed"; value: string };
+type ShownControl = { kind: "text" | "choice" | "switch" | "fixed"; value: string };
 
 const messages: Record<"answer" | "faults", { anyway: string }> & { advanced: { targets: string } } = JSON.parse(
   readFileSync("lib/messages/en/run.json", "utf8"),
 );
 /** Each control of the form, by its id. */
-export function shownIn(page: Page): Promise<Record<string, Shown>> {
+export function shownIn(page: Page): Promise<Record<string, ShownControl>> {
   return page.evaluate(() => {
-    const read = (element: Element): Shown | undefined => {
+    const read = (element: Element): ShownControl | undefined => {
       if (element instanceof HTMLSelectElement) return { kind: "choice", value: element.selectedOptions[0]?.text ?? "" };
       if (element instanceof HTMLTextAreaElement) return { kind: "text", value: element.value };
       // If the shown name of a file differs from the name that is sent, its title has the latter.
@@ -52,7 +52,7 @@ async function compare(page: Page): Promise<{ shownValue: Record<string, string>
   const sentValues = Object.fromEntries(Object.keys(controls).map((id) => [id, values.get(id) ?? "nothing"]));
   expect(Object.keys(controls).sort()).toEqual([...values.keys()].sort());
   // A choice that the service does not offer has a remark after its value.
-  const valueOf = (id: string, { kind, value }: Shown) =>
+  const valueOf = (id: string, { kind, value }: ShownControl) =>
     kind === "choice" && value.startsWith(`${sentValues[id]} (`) ? sentValues[id] : value;
   return {
     shownValue: Object.fromEntries(Object.entries(controls).map(([id, control]) => [id, valueOf(id, control) ?? ""])),
@@ -63,7 +63,7 @@ async function compare(page: Page): Promise<{ shownValue: Record<string, string>
 const isLink = (value: unknown) => Array.isArray(value) && typeof value[0] === "string" && typeof value[1] === "number";
 
 /** A text area shows any line break as one character, whatever the file had. A value with a field for each part is sent as one. */
-function sentIn(request: Request, controls: Record<string, Shown>): Map<string, string> {
+function sentIn(request: Request, controls: Record<string, ShownControl>): Map<string, string> {
   const { prompt }: { prompt: Graph } = request.postDataJSON();
   return new Map(
     Object.entries(prompt).flatMap(([node, { inputs }]) =>

@@ -148,10 +148,10 @@ function lookAsAPersonDoes(page: Page): void {
   findOnlyMoved(page);
 }
 
-type Place = Pick<FrameLocator, "locator" | "getByText" | "getByLabel" | "getByTitle" | "getByTestId">;
+type Scope = Pick<FrameLocator, "locator" | "getByText" | "getByLabel" | "getByTitle" | "getByTestId">;
 
 /** For a page or one of its frames. Content found by its role is never hidden. */
-export function findOnlyMoved(root: Place): void {
+export function findOnlyMoved(root: Scope): void {
   const visible = root.locator('css=:not(div[hidden][id^="S:"] *)');
   const [locator, byText, byLabel] = [root.locator.bind(root), root.getByText.bind(root), root.getByLabel.bind(root)];
   const [byTitle, byTestId] = [root.getByTitle.bind(root), root.getByTestId.bind(root)];

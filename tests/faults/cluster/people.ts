@@ -10,9 +10,9 @@ import { until } from "@/tests/support/until";
 import { type Cluster } from "./cluster";
 
 export type Answer = { status: number; text: string; setCookies: string[] };
-type Asking = { json?: unknown; headers?: Record<string, string>; to?: string };
+type PeopleRequest = { json?: unknown; headers?: Record<string, string>; to?: string };
 /** `gpu`: on the runner that the services share; `own`: by a service itself; `slow`: likewise, for SLOW_MS; `long`: until cancelled. */
-type Way = "gpu" | "own" | "slow" | "long";
+type JobMode = "gpu" | "own" | "slow" | "long";
 type JobRow = { id: string; holder: string; attempts: number; state: string; lasted: number };
 export type People = Awaited<ReturnType<typeof createPeople>>;
 
@@ -40,12 +40,12 @@ const sayings: Record<string, { statuses: number[]; message: RegExp; unknown?: t
 export async function createPeople(cluster: Cluster) {
   const { front, gate, runner } = cluster;
   let cookie = "";
-  const acknowledged = new Map<string, { job: string; way: Way }>();
+  const acknowledged = new Map<string, { job: string; way: JobMode }>();
   const unknown: string[] = [];
   const runs = new Map<string, string>();
 
   /** A request as a browser sends it; status 0 if the connection broke. */
-  async function request(path: string, { json, headers, to = front }: Asking = {}): Promise<Answer> {
+  async function request(path: string, { json, headers, to = front }: PeopleRequest = {}): Promise<Answer> {
     const allHeaders = { cookie, ...(json !== undefined && { origin: front, "content-type": "application/json" }), ...headers };
     try {
       const response = await fetch(to + path, {
@@ -79,7 +79,7 @@ export async function createPeople(cluster: Cluster) {
 
   const about = (path: string) => `${path}${path.includes("?") ? "&" : "?"}connection=${connection}`;
   const list = () => request(about("/api/jobs?limit=5"));
-  const submit = (key: string, mode: Way) =>
+  const submit = (key: string, mode: JobMode) =>
     request(about("/api/prompt"), { headers: { "idempotency-key": key }, json: { prompt: graphs[mode](key) } });
   /** A request as a program sends it, without a session. */
   const runApp = (key: string, to?: string) =>
@@ -90,7 +90,7 @@ export async function createPeople(cluster: Cluster) {
     });
   /** Without requests that a service refused, which are sent again. */
   const sentFor = (key: string) =>
-    gate.seen.filter(
+    gate.requests.filter(
       (countRequests) => isPrompt(countRequests) && countRequests.body.includes(`"${key}"`) && !cluster.refused.has(countRequests),
     ).length;
   const ranFor = (key: string) => runner.seen.submissions.filter((body) => JSON.stringify(body).includes(`"${key}"`)).length;
@@ -105,7 +105,7 @@ export async function createPeople(cluster: Cluster) {
     );
 
   /** Retried until it is accepted, or its outcome is reported as unknown. */
-  async function submitted(key: string, mode: Way): Promise<string | undefined> {
+  async function submitted(key: string, mode: JobMode): Promise<string | undefined> {
     const { status, text } = await retryUntilAnswered(`${key} is accepted`, () => submit(key, mode), { mayBeUnknown: true });
     const job: string | undefined = status === 200 ? JSON.parse(text).prompt_id : undefined;
     if (job === undefined) unknown.push(key);
@@ -231,7 +231,7 @@ async function retryUntilAnswered(label: string, send: () => Promise<Answer>, { 
   return until(label, tryOnce, patience);
 }
 
-const graphs: Record<Way, (key: string) => object> = {
+const graphs: Record<JobMode, (key: string) => object> = {
   gpu: (key) => ({
     "1": { class_type: "LoadModel", inputs: { model: "one.safetensors" } },
     "2": { class_type: "Sample", inputs: { model: ["1", 0], seed: 1, prompt: key } },

@@ -2,7 +2,7 @@
 // An answer that the service must never give (a 5xx, an unknown refusal) ends the load with an error, so that it cannot hide a fault.
 import { blake3 } from "@napi-rs/blake-hash";
 import { z } from "zod";
-import { type Answered, type Client } from "@/tests/support/service";
+import { type ClientResponse, type Client } from "@/tests/support/service";
 import { makeGraph } from "./graphs";
 import { sendHalf } from "./half-upload";
 import { type AssetFact, claiming, type JobFact, type OperationLog } from "./operation-log";
@@ -59,7 +59,7 @@ export function isCut(error: unknown): boolean {
   return error instanceof TypeError && /fetch failed|terminated/.test(error.message);
 }
 
-async function expecting(parts: LoadParts, statuses: readonly number[], request: Promise<Answered>): Promise<Answered> {
+async function expecting(parts: LoadParts, statuses: readonly number[], request: Promise<ClientResponse>): Promise<ClientResponse> {
   parts.operationLog.moments += 1;
   const response = await request;
   parts.operationLog.moments += 1;

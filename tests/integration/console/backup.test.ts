@@ -93,7 +93,7 @@ test("restores every row, byte, session and key", async () => {
   expect(missing).toEqual([]);
   for (const file of ["console.sqlite", "service/service.sqlite"])
     expect(rowsIn(join(at("restored"), file))).toEqual(rowsIn(join(folder(), file)));
-  const restored = await createAppWorld({ made: at("restored") });
+  const restored = await createAppWorld({ dataDir: at("restored") });
   expect(await tellOf(restored, installation)).toEqual(before);
   expect(await jobEnded(restored, await submit(restored, 9))).toBe("completed");
   await restored.harness.console.stop();

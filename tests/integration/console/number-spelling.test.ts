@@ -40,7 +40,7 @@ it("keeps spellings on the way to a plain server", async () => {
   const { connection } = (await saveResponse.json()) as { connection: { id: string } };
   const response = await post(connection.id);
   expect(response.status).toBe(200);
-  const promptBody = server.seen.find(({ method, url }) => method === "POST" && url.endsWith("/prompt"))?.body.toString() ?? "";
+  const promptBody = server.requests.find(({ method, url }) => method === "POST" && url.endsWith("/prompt"))?.body.toString() ?? "";
   expect(promptBody).toContain(`"prompt":{${nodes}}`);
   expect(promptBody).toContain(`"k":5.0,"extra_pnginfo":{"workflow":{${spelled}}}`);
 });

@@ -98,7 +98,7 @@ test.each(releases.filter((release) => release !== "0.1.0"))("keeps the data of 
   const folder = temporaryFolder();
   execFileSync("tar", ["-xzf", `tests/fixtures/releases/${release}.tar.gz`, "-C", folder]);
   const { at, made, answers }: Release = JSON.parse(readFileSync(`tests/fixtures/releases/${release}.json`, "utf8"));
-  const world = await createAppWorld({ made: folder, now: () => at + 3_600_000 });
+  const world = await createAppWorld({ dataDir: folder, now: () => at + 3_600_000 });
   // Later releases add fields; they send an app's definition separately, to those who may see it.
   const { [`/api/apps/${made.app}`]: appResponse, ...others } = answers;
   const { definition, ...face } = objectOf(objectOf(appResponse)?.app) ?? {};

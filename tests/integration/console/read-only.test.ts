@@ -127,7 +127,7 @@ test("stops an act of many steps at once", async () => {
     const stop = { as: "operator", method: "POST", json: { ids: ["job-1", "job-2"] } } as const;
     const stopped = await harness.request(`/api/console/jobs/stop?connection=${connection}`, stop);
     expect([stopped.status, (await stopped.json()).code]).toEqual([403, "READ_ONLY"]);
-    expect(service.seen.filter(({ method }) => method === "POST")).toEqual([]);
+    expect(service.requests.filter(({ method }) => method === "POST")).toEqual([]);
     await end("owner");
     // Asking the service whose key it is takes a while.
     const json = { name: "Late", baseUrl: service.url, key: "another-key", keep: true };

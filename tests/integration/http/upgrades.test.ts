@@ -7,7 +7,7 @@ import { withBasePath } from "@/lib/http/request-line";
 import { createHttpServer } from "@/lib/http/server";
 import { type Feed, type FeedAdmission } from "@/lib/shared/http-types";
 import { openEvents, refusedWith } from "@/tests/support/event-socket";
-import { type Asking, createHarness } from "@/tests/support/harness";
+import { type HarnessRequest, createHarness } from "@/tests/support/harness";
 import { startProxy } from "@/tests/support/proxy";
 import { openRaw, readRaw, sendRaw } from "@/tests/support/raw-http";
 import { until } from "@/tests/support/until";
@@ -118,7 +118,7 @@ describe("event sockets", () => {
 describe("json length", async () => {
   const harness = await createHarness();
   const bounds = { patienceMs: 60_000, hosts: undefined, isPage: () => false };
-  let options: Asking = {};
+  let options: HarnessRequest = {};
   const server = createHttpServer(bounds, async ({ url = "" }, response) => {
     const { status, headers, body } = await harness.request(url, options);
     response.statusCode = status;
@@ -136,7 +136,7 @@ describe("json length", async () => {
     ["a value of the console", "/api/console/views", { as: "viewer", method: "POST", json: { name: "Ansicht für 猫", query: "" } }, 201],
     ["a shared value", "/api/object_info/SaveImage", { as: "viewer" }, 200],
     ["a failure", "/api/jobs/none", { as: "viewer" }, 404],
-  ] satisfies [string, string, Asking, number][])("has the length of %s in bytes", async (_what, path, request, status) => {
+  ] satisfies [string, string, HarnessRequest, number][])("has the length of %s in bytes", async (_what, path, request, status) => {
     options = request;
     const response = await fetch(url + path);
     const text = await response.text();

@@ -6,7 +6,7 @@ import { describe, expect, it } from "vitest";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { createFolderBackend } from "@/lib/service/assets/blobs/folder-backend";
 import { stageFile } from "@/lib/service/assets/staged-file";
-import { goldenDir, openBench, type Ran, runGraph } from "./support";
+import { goldenDir, openBench, type GraphRun, runGraph } from "./support";
 
 const bench = await openBench();
 
@@ -17,7 +17,8 @@ const graph = (sigma: number, prefix = "x"): Graph => ({
   o: { class_type: "SaveImage", inputs: { images: ["b", 0], filename_prefix: prefix } },
 });
 
-const cachedNodes = ({ events }: Ran) => events.flatMap((event) => (event.kind === "node" && event.cached ? [event.nodeId] : [])).sort();
+const cachedNodes = ({ events }: GraphRun) =>
+  events.flatMap((event) => (event.kind === "node" && event.cached ? [event.nodeId] : [])).sort();
 const runFor = async (user: string, prompt: Graph, imagesDir = goldenDir) => {
   const [cacheDir, blobsDir] = [join(bench.folder, user), join(bench.folder, `${user}-blobs`)];
   for (const folder of [cacheDir, blobsDir]) await mkdir(folder, { recursive: true });
@@ -61,7 +62,7 @@ describe("the cache", () => {
   });
 
   it("numbers cached files among new ones of a job", async () => {
-    const twice = (sigma: number): Graph => ({
+    const twoSaves = (sigma: number): Graph => ({
       ...graph(1),
       other: { class_type: "ImageBlur", inputs: { image: ["i", 0], blur_radius: 3, sigma } },
       second: { class_type: "SaveImage", inputs: { images: ["other", 0], filename_prefix: "x" } },
@@ -70,7 +71,7 @@ describe("the cache", () => {
     const pngText = {};
     const [cacheDir, blobsDir] = [join(bench.folder, "hans"), join(bench.folder, "hans-blobs")];
     for (const folder of [cacheDir, blobsDir]) await mkdir(folder, { recursive: true });
-    const run = (sigma: number) => runGraph(bench, twice(sigma), { cacheDir, blobsDir, pngText });
+    const run = (sigma: number) => runGraph(bench, twoSaves(sigma), { cacheDir, blobsDir, pngText });
     const first = await run(2);
     for (const file of first.files) await createFolderBackend(blobsDir).adopt(await stageFile(file.path));
     const second = await run(3);

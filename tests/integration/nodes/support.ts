@@ -40,7 +40,7 @@ export async function openBench(worker = workerPath): Promise<Bench> {
   };
 }
 
-export type Ran = { outcome: RunOutcome; events: RunEvent[]; files: ProducedFile[]; texts: string[] };
+export type GraphRun = { outcome: RunOutcome; events: RunEvent[]; files: ProducedFile[]; texts: string[] };
 
 export type JobOptions = Partial<RunRequest> & { imagesDir?: string; targets?: string[] };
 
@@ -75,7 +75,7 @@ async function pinned(path: string): Promise<{ path: string; hash: string }> {
   return { path, hash: new Blake3Hasher().update(bytes).digest("hex") };
 }
 
-export async function runGraph(bench: Bench, graph: Graph, options: JobOptions = {}): Promise<Ran> {
+export async function runGraph(bench: Bench, graph: Graph, options: JobOptions = {}): Promise<GraphRun> {
   const events: RunEvent[] = [];
   const outcome = await bench.runner.run(await toRequest(bench, graph, options), (event) => events.push(event)).done;
   return { outcome, events, ...produced(events) };

@@ -17,7 +17,7 @@ import { startNginx as runNginx } from "@/tests/support/nginx";
 import { startReceiver } from "@/tests/support/otlp";
 import { requireProgram } from "@/tests/support/program";
 import { readScrape } from "@/tests/support/prometheus";
-import { type Started, startProcess, startProgram } from "@/tests/support/start-process";
+import { type StartedProcess, startProcess, startProgram } from "@/tests/support/start-process";
 import { temporaryFolder } from "@/tests/support/temporary-folder";
 import { until } from "@/tests/support/until";
 import { sendRequest, HOST_NAME, ORIGIN } from "./ask";
@@ -37,7 +37,7 @@ const steps = readSteps();
 const folder = temporaryFolder();
 const data = join(folder, "data");
 const image = join(folder, "image");
-const running: Started[] = [];
+const running: StartedProcess[] = [];
 
 chmodSync(folder, 0o755);
 mkdirSync(data);
@@ -233,7 +233,7 @@ const graph = {
   "2": { class_type: "SaveImage", inputs: { images: ["1", 0], filename_prefix: "below" } },
 };
 
-function start(script: string, settings: Record<string, string>): Started {
+function start(script: string, settings: Record<string, string>): StartedProcess {
   const who = isRoot ? { uid: NOBODY, gid: NOBODY } : {};
   const started = startProcess(script, settings, [], { cwd: image, ...who });
   running.push(started);

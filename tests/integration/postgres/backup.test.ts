@@ -95,7 +95,7 @@ test("is consistent at one moment during writes", async () => {
 test("restores the console's answers, sessions and keys", async () => {
   const before = await tellOf(world, installation);
   await world.harness.console.stop();
-  const restored = await createAppWorld({ made: at("restored"), settings: { DATABASE_URL: otherDatabase.url } });
+  const restored = await createAppWorld({ dataDir: at("restored"), settings: { DATABASE_URL: otherDatabase.url } });
   expect(await tellOf(restored, installation)).toEqual(before);
   await restored.harness.console.stop();
 });

@@ -9,7 +9,7 @@ import { readEnv } from "@/lib/server/env";
 import { openStore } from "@/lib/server/store/store";
 import { migratePostgres, SERVICE_SCHEMA } from "@/lib/service/store/baseline";
 import { gpuClasses } from "@/tests/support/gpu-classes";
-import { queryDatabase, createDatabase, type OwnDatabase } from "@/tests/support/postgres-server";
+import { queryDatabase, createDatabase, type TestDatabase } from "@/tests/support/postgres-server";
 import { startRunnerServer } from "@/tests/support/servers";
 import { httpClient, startServiceProcess } from "@/tests/support/service-process";
 import { startProcess } from "@/tests/support/start-process";
@@ -98,7 +98,7 @@ describe("commands", async () => {
 describe("doctor", () => {
   const MINUTE_MS = 60_000;
   let folder: string;
-  let database: OwnDatabase;
+  let database: TestDatabase;
   beforeEach(async () => {
     folder = temporaryFolder();
     database = await createDatabase(inject("postgres"));

@@ -61,7 +61,7 @@ async function command(name: string, args: string[], dataDir: string, url?: stri
 
 /** What the installation answers when it is started there. */
 async function tellAt(dataDir: string, url = ""): Promise<Record<string, unknown>> {
-  const world = await createAppWorld({ made: dataDir, settings: { DATABASE_URL: url } });
+  const world = await createAppWorld({ dataDir, settings: { DATABASE_URL: url } });
   try {
     return await tellOf(world, installation);
   } finally {
@@ -132,7 +132,7 @@ test("binds a folder to one database and requires shared files", async () => {
 });
 
 test("moves later changes back to the folder, which then starts alone", async () => {
-  const world = await createAppWorld({ made: folder, settings: { DATABASE_URL: database.url } });
+  const world = await createAppWorld({ dataDir: folder, settings: { DATABASE_URL: database.url } });
   await setBuiltIn(world, "ready");
   for (const id of [waits, await submit(world, 99)]) expect(await jobEnded(world, id)).toBe("completed");
   const later = await tellOf(world, installation);
@@ -154,7 +154,7 @@ test("moves service rows after an earlier version moved the console alone", asyn
     output: expect.stringContaining("already contains a console"),
   });
   expect(await command("copy-store", ["--to", older.url], olderFolder, older.url)).toMatchObject({ code: 0 });
-  const world = await createAppWorld({ made: olderFolder, settings: { DATABASE_URL: older.url } });
+  const world = await createAppWorld({ dataDir: olderFolder, settings: { DATABASE_URL: older.url } });
   expect(await tellOf(world, installation)).toEqual(before);
   await world.harness.console.stop();
 });

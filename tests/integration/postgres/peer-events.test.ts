@@ -7,7 +7,7 @@ import { type Database } from "@/lib/service/store/database";
 import { openPostgres } from "@/lib/service/store/postgres/database";
 import { createPostgresProcesses } from "@/lib/service/store/postgres/processes";
 import { type Processes } from "@/lib/service/store/processes";
-import { queryDatabase, createDatabase, type OwnDatabase } from "@/tests/support/postgres-server";
+import { queryDatabase, createDatabase, type TestDatabase } from "@/tests/support/postgres-server";
 import { openWire, type Wire } from "@/tests/support/postgres-wire";
 import { until } from "@/tests/support/until";
 
@@ -15,7 +15,7 @@ const log = { info: () => undefined, warn: () => undefined, error: () => undefin
 const job = { id: "job", userId: 1, clientId: undefined };
 type End = { database: Database; processes: Processes; events: JobEvents };
 
-let ownDatabase: OwnDatabase;
+let ownDatabase: TestDatabase;
 let wire: Wire;
 let first: End;
 let second: End;

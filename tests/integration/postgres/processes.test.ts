@@ -5,13 +5,13 @@ import { type Database, query } from "@/lib/service/store/database";
 import { openPostgres } from "@/lib/service/store/postgres/database";
 import { createPostgresProcesses } from "@/lib/service/store/postgres/processes";
 import { type Processes } from "@/lib/service/store/processes";
-import { queryDatabase, createDatabase, type OwnDatabase } from "@/tests/support/postgres-server";
+import { queryDatabase, createDatabase, type TestDatabase } from "@/tests/support/postgres-server";
 import { openWire, type Wire } from "@/tests/support/postgres-wire";
 import { until } from "@/tests/support/until";
 
 let warnings = 0;
 const log = { info: () => undefined, warn: () => void (warnings += 1), error: () => undefined };
-let ownDatabase: OwnDatabase;
+let ownDatabase: TestDatabase;
 let wire: Wire;
 let database: Database;
 let firstProcesses: Processes;

@@ -7,7 +7,7 @@ import { afterEach, beforeEach, describe, expect, inject, it } from "vitest";
 import { openStore } from "@/lib/server/store/store";
 import { migrate, migratePostgres, SERVICE_SCHEMA } from "@/lib/service/store/baseline";
 import { SqliteConnection } from "@/lib/shared/database/sqlite";
-import { queryDatabase, createDatabase, type OwnDatabase } from "@/tests/support/postgres-server";
+import { queryDatabase, createDatabase, type TestDatabase } from "@/tests/support/postgres-server";
 import { shapesOfPostgres, shapesOfSqlite } from "@/tests/support/schema-shapes";
 import { temporaryFolder } from "@/tests/support/temporary-folder";
 
@@ -26,7 +26,7 @@ function migrateService(file: string): void {
 }
 
 let folder: string;
-let database: OwnDatabase;
+let database: TestDatabase;
 beforeEach(async () => {
   folder = temporaryFolder();
   database = await createDatabase(inject("postgres"));
@@ -84,7 +84,7 @@ describe.each([
       await queryDatabase(older.url, `CREATE SCHEMA IF NOT EXISTS ${schema}; SET search_path = ${schema}; ${text}; ${entry}`);
       for (const { url } of [older, database]) await migrate(url);
       expect(await queryDatabase(older.url, entries)).toEqual([{ name: "ada" }]);
-      const shapes = ({ url }: OwnDatabase) => shapesOfPostgres(url, own, schema);
+      const shapes = ({ url }: TestDatabase) => shapesOfPostgres(url, own, schema);
       expect(await shapes(database)).toEqual(await shapes(older));
       const functions = `SELECT proname, prosrc FROM pg_proc WHERE pronamespace = '${schema}'::regnamespace ORDER BY 1`;
       const triggers = `SELECT tgrelid::regclass::text AS owner, pg_get_triggerdef(oid) AS text FROM pg_trigger WHERE NOT tgisinternal ORDER BY 1, 2`;

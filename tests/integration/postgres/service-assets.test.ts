@@ -88,7 +88,7 @@ const arbitrary = fc.record({
   tags,
   metadata,
 });
-type Act = typeof arbitrary extends fc.Arbitrary<infer T> ? T : never;
+type AssetOperation = typeof arbitrary extends fc.Arbitrary<infer T> ? T : never;
 
 const conditions = {
   include_tags: fc.uniqueArray(tag, { minLength: 1, maxLength: 2 }),
@@ -125,7 +125,7 @@ type Question = typeof question extends fc.Arbitrary<infer T> ? T : never;
 
 let assets: { id: string; owner: number }[];
 
-async function create(tx: Transaction, id: string, { owner, name: called, tags: carried, metadata: described, time }: Act) {
+async function create(tx: Transaction, id: string, { owner, name: called, tags: carried, metadata: described, time }: AssetOperation) {
   // Outputs share their content.
   const isUpload = time > 2;
   const size = 100 * (1 + (time % 3));
@@ -148,7 +148,7 @@ async function create(tx: Transaction, id: string, { owner, name: called, tags: 
   await insertAsset(tx, asset, now() + time);
 }
 
-async function apply(tx: Transaction, { id, owner }: { id: string; owner: number }, item: Act) {
+async function apply(tx: Transaction, { id, owner }: { id: string; owner: number }, item: AssetOperation) {
   if (item.kind === "create") return create(tx, id, item);
   const asset = await findAsset(tx, id, [owner]);
   if (!asset) throw new Error("there is no asset to change");
@@ -164,7 +164,7 @@ async function apply(tx: Transaction, { id, owner }: { id: string; owner: number
 }
 
 /** Each change is made in both, in one commit. */
-async function applyAll(operations: readonly Act[]) {
+async function applyAll(operations: readonly AssetOperation[]) {
   const applied = operations.flatMap((item) => {
     const target = item.kind === "create" ? { id: crypto.randomUUID(), owner: item.owner } : assets[item.at % Math.max(1, assets.length)];
     if (!target) return [];
@@ -242,7 +242,7 @@ it("writes when assets were last read, of several at once", async () => {
     await applyAll([]);
     await database.commit((tx) => tx.run(query.deleteFrom("assets")));
     const ids = [crypto.randomUUID(), crypto.randomUUID()];
-    const item: Act = { kind: "create", at: 0, owner: 1, time: 0, name: "read.png", tags: [], metadata: {} };
+    const item: AssetOperation = { kind: "create", at: 0, owner: 1, time: 0, name: "read.png", tags: [], metadata: {} };
     for (const id of ids) await database.commit((tx) => create(tx, id, item));
     const times = createAccessTimes(database, () => now() + 5000);
     for (const id of ids) times.touch((await findAsset(database, id, [1])) ?? expect.fail("it was made"));

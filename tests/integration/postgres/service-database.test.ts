@@ -4,14 +4,14 @@ import { afterEach, beforeEach, expect, inject, it } from "vitest";
 import { type Database, query, statement } from "@/lib/service/store/database";
 import { openPostgres } from "@/lib/service/store/postgres/database";
 import { isStoreAway, StoreAway } from "@/lib/shared/error-codes";
-import { queryDatabase, createDatabase, type OwnDatabase } from "@/tests/support/postgres-server";
+import { queryDatabase, createDatabase, type TestDatabase } from "@/tests/support/postgres-server";
 import { openWire, type Wire } from "@/tests/support/postgres-wire";
 
 const now = () => 1_700_000_000_000;
 const names = query.selectFrom("users").select("name").orderBy("name");
 const add = (name: string) => query.insertInto("users").values({ name, status: "active", created_at: 1 });
 
-let ownDatabase: OwnDatabase;
+let ownDatabase: TestDatabase;
 let wire: Wire;
 let database: Database;
 

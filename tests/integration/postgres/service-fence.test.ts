@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, inject, it, vi } from "vitest";
 import { openServiceStore } from "@/lib/service/index";
 import { canvas, detail, ended, type Json, list, record, running, submit, waiting } from "@/tests/integration/service/support";
-import { queryDatabase, createDatabase, type OwnDatabase } from "@/tests/support/postgres-server";
+import { queryDatabase, createDatabase, type TestDatabase } from "@/tests/support/postgres-server";
 import { type Client } from "@/tests/support/service";
 import { httpClient, type ServiceProcess, startServiceProcess } from "@/tests/support/service-process";
 import { temporaryFolder } from "@/tests/support/temporary-folder";
@@ -17,7 +17,7 @@ describe("service fence", () => {
   let secondClient: Client;
   beforeEach(async () => {
     two = await startTwoServices({ concurrency: 1, maxJobPixels: 1000 });
-    ({ here: firstClient, there: secondClient } = await two.clients());
+    ({ first: firstClient, second: secondClient } = await two.clients());
   });
 
   /** A job that runs at one service, while the other one's slot is taken. */
@@ -77,14 +77,14 @@ describe("service fence", () => {
   });
 
   it("gives nothing back when its service stops", async () => {
-    await two.there.service.stop();
+    await two.second.service.stop();
     const id = await submit(firstClient, waiting(3600));
     await running(firstClient, id);
-    await two.there.service.start();
+    await two.second.service.start();
     await takeOver(id);
-    await two.here.service.stop();
+    await two.first.service.stop();
     await expectUntouched(id);
-    await two.here.service.start();
+    await two.first.service.start();
   });
 
   it("cancels only the attempt that replaced it", async () => {
@@ -119,7 +119,7 @@ describe("service fence", () => {
 describe("services killed", () => {
   vi.setConfig({ testTimeout: 240_000 });
 
-  let database: OwnDatabase;
+  let database: TestDatabase;
   let root: string;
   let key: string;
   beforeEach(async () => {

@@ -9,7 +9,7 @@ import { openDatabase } from "@/lib/service/store/sqlite";
 import { seedJobs, workflowId, workflowsOf } from "@/tests/bench/service/seed-jobs";
 import { canvas, detail, ended, type Json, png, submit } from "@/tests/integration/service/support";
 import { gpuClasses } from "@/tests/support/gpu-classes";
-import { queryDatabase, createDatabase, type OwnDatabase } from "@/tests/support/postgres-server";
+import { queryDatabase, createDatabase, type TestDatabase } from "@/tests/support/postgres-server";
 import { openWire, type Wire } from "@/tests/support/postgres-wire";
 import { type RunnerServer } from "@/tests/support/runner-server";
 import { startRunnerServer } from "@/tests/support/servers";
@@ -19,7 +19,7 @@ import { startTwoServices, type TwoServices } from "@/tests/support/two-services
 import { until } from "@/tests/support/until";
 
 describe("service", () => {
-  let database: OwnDatabase;
+  let database: TestDatabase;
   let wire: Wire;
   let bench: ServiceBench;
   beforeEach(async () => {
@@ -138,9 +138,12 @@ describe("service runners", () => {
   let looks = 0;
   beforeEach(async () => {
     two = await startTwoServices({ concurrency: 1, runnerCheckMs: 60_000, runnerLeaseMs: 20_000 });
-    ({ here: firstClient, there: secondClient } = await two.clients());
+    ({ first: firstClient, second: secondClient } = await two.clients());
     const bytes = Buffer.from(png(8, 8));
-    server = await startRunnerServer({ objectInfo: gpuClasses(["one.safetensors"]), makes: () => ({ files: [{ name: "x.png", bytes }] }) });
+    server = await startRunnerServer({
+      objectInfo: gpuClasses(["one.safetensors"]),
+      makeOutput: () => ({ files: [{ name: "x.png", bytes }] }),
+    });
     looks = 0;
     server.faults.set("GET /system_stats", async (_request, _response, real) => {
       looks += 1;
@@ -149,15 +152,15 @@ describe("service runners", () => {
   });
 
   it("shows the slots that both have for what runs inside, until one of them ends", async () => {
-    const slots = async () => (await two.here.service.runners.list()).find(({ address }) => address === null)?.slots;
+    const slots = async () => (await two.first.service.runners.list()).find(({ address }) => address === null)?.slots;
     await until("both are known", async () => (await slots()) === 2);
-    await two.there.service.stop();
+    await two.second.service.stop();
     expect(await slots()).toBe(1);
-    await two.there.service.start();
+    await two.second.service.start();
   });
 
   it("never exceeds a runner's slots and starts each job once", async () => {
-    const outcome = await two.here.service.runners.add({ address: server.address, label: "A", slots: 2 });
+    const outcome = await two.first.service.runners.add({ address: server.address, label: "A", slots: 2 });
     expect(outcome.ok).toBe(true);
     await until("both know it", async () => (await secondClient.get("/api/object_info/LoadModel")).text.includes("one.safetensors"));
     const jobIds = await Promise.all(Array.from({ length: 24 }, (_, seed) => submit(seed % 2 ? firstClient : secondClient, graphOf(seed))));
@@ -170,7 +173,7 @@ describe("service runners", () => {
   });
 
   it("starts built-in jobs while others wait for a busy runner", async () => {
-    await two.here.service.runners.add({ address: server.address, label: "A" });
+    await two.first.service.runners.add({ address: server.address, label: "A" });
     await until("both know it", async () => (await secondClient.get("/api/object_info/LoadModel")).text.includes("one.safetensors"));
     server.does("hold");
     const first = await submit(firstClient, graphOf(0));
@@ -196,8 +199,8 @@ describe("service runners", () => {
       Array.from({ length: 7 }, () => startRunnerServer({ objectInfo: gpuClasses(["another.safetensors"]) })),
     );
     try {
-      for (const { address } of runners) expect((await two.here.service.runners.add({ address, label: `B ${address}` })).ok).toBe(true);
-      expect((await two.here.service.runners.add({ address: server.address, label: "A" })).ok).toBe(true);
+      for (const { address } of runners) expect((await two.first.service.runners.add({ address, label: `B ${address}` })).ok).toBe(true);
+      expect((await two.first.service.runners.add({ address: server.address, label: "A" })).ok).toBe(true);
       // In each round the other runners are free, and their last look through the queue may have found nothing.
       for (let seed = 0; seed < 5; seed += 1) {
         const id = await submit(seed % 2 ? secondClient : firstClient, graphOf(seed));
@@ -209,13 +212,13 @@ describe("service runners", () => {
   });
 
   it("follows the jobs of a disconnected service and resubmits nothing", async () => {
-    await two.here.service.runners.add({ address: server.address, label: "A", slots: 2 });
+    await two.first.service.runners.add({ address: server.address, label: "A", slots: 2 });
     await until("both know it", async () => (await secondClient.get("/api/object_info/LoadModel")).text.includes("one.safetensors"));
-    await two.here.service.stop();
+    await two.first.service.stop();
     server.does("hold");
     const id = await submit(secondClient, graphOf(1));
     await until("it is there", () => server.seen.ran.length === 1);
-    await two.here.service.start();
+    await two.first.service.start();
     two.wire.cut();
     const job = `SELECT fence::integer, holder IN (SELECT id FROM lightdesk_service.processes) AS "isHeld" FROM lightdesk_service.jobs`;
     await until("it is followed here", async () => (await queryDatabase<{ fence: number; isHeld: boolean }>(two.url, job))[0]?.fence === 2);
@@ -229,32 +232,32 @@ describe("service runners", () => {
   });
 
   it("follows the jobs of a stopping service and interrupts cancelled ones", async () => {
-    await two.here.service.runners.add({ address: server.address, label: "A" });
+    await two.first.service.runners.add({ address: server.address, label: "A" });
     await until("both know it", async () => (await secondClient.get("/api/object_info/LoadModel")).text.includes("one.safetensors"));
-    await two.here.service.stop();
+    await two.first.service.stop();
     server.does("hold");
     const id = await submit(secondClient, graphOf(1));
     await until("it is there", () => server.seen.ran.length === 1);
-    await two.here.service.start();
-    await two.there.service.stop();
+    await two.first.service.start();
+    await two.second.service.stop();
     const fence = "SELECT fence::integer FROM lightdesk_service.jobs";
     await until("it is followed here", async () => (await queryDatabase<{ fence: number }>(two.url, fence))[0]?.fence === 2);
     await firstClient.post("/api/interrupt");
     expect((await ended(firstClient, id)).status).toBe("cancelled");
     await until("it is not there any more", () => server.queue().running === undefined);
-    await two.there.service.start();
+    await two.second.service.start();
   });
 
   it("shares probes and changes between both services", async () => {
-    const outcome = await two.here.service.runners.add({ address: server.address, label: "A" });
+    const outcome = await two.first.service.runners.add({ address: server.address, label: "A" });
     if (!outcome.ok) throw new Error(outcome.failure.message);
     const before = looks;
-    await two.there.service.stop();
-    await two.there.service.start();
+    await two.second.service.stop();
+    await two.second.service.start();
     const id = await submit(secondClient, graphOf(1));
     await ended(secondClient, id);
     expect(looks).toBe(before);
-    await two.here.service.runners.change(outcome.value.id, { state: "paused" });
+    await two.first.service.runners.change(outcome.value.id, { state: "paused" });
     const waits = await submit(secondClient, graphOf(2));
     await until("it is known there", async () => JSON.stringify(await detail(secondClient, waits)).includes("paused"));
     await secondClient.post("/api/queue", { clear: true });
@@ -262,9 +265,9 @@ describe("service runners", () => {
 
   it("adds an address once for parallel requests at several services", async () => {
     const { address } = server;
-    const all = [two.here, two.there, two.here, two.there].map(({ service }) => service.runners.add({ address }));
+    const all = [two.first, two.second, two.first, two.second].map(({ service }) => service.runners.add({ address }));
     const outcomes = (await Promise.all(all)).map((result) => (result.ok ? "added" : result.failure.code)).sort();
     expect(outcomes).toEqual(["added", "taken", "taken", "taken"]);
-    expect(await two.here.service.runners.add({ address, keep: true })).toMatchObject({ failure: { code: "taken" } });
+    expect(await two.first.service.runners.add({ address, keep: true })).toMatchObject({ failure: { code: "taken" } });
   });
 });

@@ -6,15 +6,15 @@ import { afterAll, beforeAll, beforeEach, describe, expect, inject, test, vi } f
 import { operations } from "@/lib/contract/operations";
 import { getProcessState } from "@/lib/server/running";
 import { StoreAway } from "@/lib/shared/error-codes";
-import { type Asking, createHarness, type Harness } from "@/tests/support/harness";
+import { type HarnessRequest, createHarness, type Harness } from "@/tests/support/harness";
 import { answerJson, type LittleServer } from "@/tests/support/little-server";
 import { liveQuery, openLive } from "@/tests/support/live-stream";
-import { queryDatabase, createDatabase, endConnections, type OwnDatabase } from "@/tests/support/postgres-server";
+import { queryDatabase, createDatabase, endConnections, type TestDatabase } from "@/tests/support/postgres-server";
 import { startLittleServer } from "@/tests/support/servers";
 import { until } from "@/tests/support/until";
 
 const FIVE_MINUTES_MS = 300_000;
-let database: OwnDatabase;
+let database: TestDatabase;
 let bytes: string;
 let first: Harness;
 let second: Harness;
@@ -36,7 +36,7 @@ beforeAll(async () => {
   // The clock of this console is wrong.
   second = await createHarness({
     settings,
-    made: await mkdtemp(join(tmpdir(), "lightdesk-second-")),
+    dataDir: await mkdtemp(join(tmpdir(), "lightdesk-second-")),
     // Longer than a test takes.
     upstreamLimits: { sharedMs: 120_000 },
     now: () => Date.now() + FIVE_MINUTES_MS,
@@ -64,10 +64,10 @@ afterAll(async () => {
   await rm(bytes, { recursive: true, force: true });
 });
 
-const submitRequests = () => service.seen.filter(({ method, url }) => method === "POST" && url.startsWith("/api/prompt"));
+const submitRequests = () => service.requests.filter(({ method, url }) => method === "POST" && url.startsWith("/api/prompt"));
 
 /** Handlers use the composition of their process; here two share one process. */
-function at(harness: Harness, path: string, options: Asking): Promise<Response> {
+function at(harness: Harness, path: string, options: HarnessRequest): Promise<Response> {
   getProcessState().composition = harness.console;
   return harness.request(path, options);
 }

@@ -4,7 +4,7 @@ import { parseKeyRing } from "@/lib/server/keys/key-ring";
 import { openStore, type Store } from "@/lib/server/store/store";
 import { createDeliverer } from "@/lib/server/webhooks/deliver";
 import { sealTarget } from "@/lib/server/webhooks/sealed-target";
-import { createDatabase, type OwnDatabase } from "@/tests/support/postgres-server";
+import { createDatabase, type TestDatabase } from "@/tests/support/postgres-server";
 import { until } from "@/tests/support/until";
 
 const COUNT = 40;
@@ -12,7 +12,7 @@ const ring = parseKeyRing(`one:${Buffer.alloc(32, 1).toString("base64")}`);
 const log = { info: () => undefined, warn: () => undefined, error: (fields: object) => expect.fail(JSON.stringify(fields)) };
 const ID = "wh_1";
 
-let database: OwnDatabase;
+let database: TestDatabase;
 let stores: Store[];
 let connectionId: string;
 beforeAll(async () => {

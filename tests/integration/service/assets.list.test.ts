@@ -52,7 +52,7 @@ describe("GET /api/assets", async () => {
 
 const ASSETS = 400;
 const sorts = ["created_at", "updated_at", "name", "size", "last_access_time"] as const;
-type Shown = {
+type ListedAsset = {
   id: string;
   name: string;
   tags: string[];
@@ -62,7 +62,7 @@ type Shown = {
 };
 type Query = { include?: string[]; exclude?: string[]; name?: string; node?: (string | number)[]; width?: number; isPublic: boolean };
 
-function matches(asset: Shown, { include = [], exclude = [], name = "", node, width, isPublic }: Query): boolean {
+function matches(asset: ListedAsset, { include = [], exclude = [], name = "", node, width, isPublic }: Query): boolean {
   return (
     (isPublic || !asset.isPublic) &&
     include.every((tag) => asset.tags.includes(tag)) &&

@@ -154,7 +154,7 @@ describe("file names", () => {
   it("strips the names of a runner's files", async () => {
     const server = await startRunnerServer({
       objectInfo: gpuClasses(["one.safetensors"]),
-      makes: (node) => (node.class_type === "SaveImage" ? { files: [{ name: TURNED, bytes: picture(1) }] } : undefined),
+      makeOutput: (node) => (node.class_type === "SaveImage" ? { files: [{ name: TURNED, bytes: picture(1) }] } : undefined),
     });
     await bench.service.runners.add({ address: server.address, label: "GPU" });
     const job = await ended(client, await submit(client, modelGraph()));

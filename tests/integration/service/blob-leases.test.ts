@@ -3,17 +3,17 @@ import { afterEach, beforeEach, expect, it } from "vitest";
 import { createLeases, forgetDead } from "@/lib/service/assets/blobs/leases";
 import { type Database, query, type Reader } from "@/lib/service/store/database";
 import { createOnlyProcess } from "@/lib/service/store/processes";
-import { makeServicePlace, type ServicePlace } from "@/tests/support/service-store";
+import { createTestServiceStore, type TestServiceStore } from "@/tests/support/service-store";
 
 const HASH = "ab".repeat(32);
 const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
 
-let storeHome: ServicePlace;
+let storeHome: TestServiceStore;
 let database: Database;
 let isNamed: boolean;
 let now: number;
 beforeEach(async () => {
-  storeHome = await makeServicePlace();
+  storeHome = await createTestServiceStore();
   database = await storeHome.open();
   isNamed = false;
   now = 1e12;

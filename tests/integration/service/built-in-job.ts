@@ -16,12 +16,12 @@ export function modelGraph(model = "one.safetensors", seed = 1): Json {
   };
 }
 
-export const makes: RunnerOptions["makes"] = (node) =>
-  node.class_type === "SaveImage" ? { files: [{ name: "house_00001_.png", bytes: picture(1) }] } : { others: { text: ["said"] } };
+export const makes: RunnerOptions["makeOutput"] = (node) =>
+  node.class_type === "SaveImage" ? { files: [{ name: "house_00001_.png", bytes: picture(1) }] } : { other: { text: ["said"] } };
 
 /** Starts a runner that can run the job, and adds it to the service. The caller closes it. */
 export async function addRunner(bench: ServiceBench, label: string): Promise<RunnerServer> {
-  const server = await startRunnerServer({ objectInfo: gpuClasses(["one.safetensors"]), makes });
+  const server = await startRunnerServer({ objectInfo: gpuClasses(["one.safetensors"]), makeOutput: makes });
   const outcome = await bench.service.runners.add({ address: server.address, label });
   if (!outcome.ok) throw new Error(outcome.failure.message);
   return server;

@@ -154,7 +154,7 @@ describe("POST /api/assets/download", async () => {
     expect(await read(ada, string(paths[3]))).toMatchObject({ status: "cancelled" });
     expect((await ada.call("DELETE", string(paths[0]))).status).toBe(204);
     await until("the other user's turn has come", async () => (await read(eve, otherTask)).status === "running");
-    const seenQueries = () => source.seen.map(({ url }) => url.split("?")[1]);
+    const seenQueries = () => source.requests.map(({ url }) => url.split("?")[1]);
     await until("theirs is asked for", () => seenQueries().includes("eve=1"));
     expect((await read(ada, string(paths[2]))).status).toBe("created");
     await ada.call("DELETE", string(paths[1]));
@@ -197,7 +197,7 @@ describe("POST /api/assets/download", async () => {
       validation: { is_valid: true, errors: [], warnings: [] },
     };
     expect(await describe()).toEqual(expected);
-    expect(source.seen.at(-1)?.method).toBe("HEAD");
+    expect(source.requests.at(-1)?.method).toBe("HEAD");
     source.behaviour.refusesHead = true;
     expect(await describe()).toEqual(expected);
     Object.assign(source.behaviour, { refusesHead: false, hasLength: false });

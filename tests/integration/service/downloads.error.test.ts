@@ -37,7 +37,7 @@ describe("downloads from hostile sources", () => {
   });
   afterAll(async () => {
     expect(bench.complaints).toEqual([]);
-    expect(otherServer.seen).toEqual([]);
+    expect(otherServer.requests).toEqual([]);
     await bench.dispose();
     await source.close();
     await otherServer.close();
@@ -169,7 +169,7 @@ describe("downloads from hostile sources", () => {
       ["/wants-identity", "plain"],
     ] as const)
       expect((await contentOf(client, await download(client, source.url + path))).toString()).toBe(text);
-    expect(source.seen.every(({ headers }) => headers.cookie === undefined && headers.authorization === undefined)).toBe(true);
+    expect(source.requests.every(({ headers }) => headers.cookie === undefined && headers.authorization === undefined)).toBe(true);
   });
 
   it("cancels a running task, hides it from others and leaves nothing", async () => {
@@ -186,9 +186,9 @@ describe("downloads from hostile sources", () => {
   });
 
   it("cancels between two attempts as well", async () => {
-    const requestCount = source.seen.length;
+    const requestCount = source.requests.length;
     const path = await begin(client, `${source.url}/broken`);
-    await until("it was asked for", () => source.seen.length > requestCount);
+    await until("it was asked for", () => source.requests.length > requestCount);
     expect((await client.call("DELETE", path)).status).toBe(204);
     expect(await outcome(client, path)).toMatchObject({ status: "cancelled" });
   });

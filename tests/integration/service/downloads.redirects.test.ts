@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { afterAll, beforeEach, describe, expect, it } from "vitest";
 import { SqliteConnection } from "@/lib/shared/database/sqlite";
 import { patternOf } from "@/tests/support/file-source";
-import { type Seen } from "@/tests/support/little-server";
+import { type ReceivedRequest } from "@/tests/support/little-server";
 import { startLittleServer } from "@/tests/support/servers";
 import { startService } from "@/tests/support/service";
 import { contentOf, download, hashOf } from "./downloads-support";
@@ -16,8 +16,8 @@ import { record } from "./support";
 const SECRET = "hf_AbCdEf0123456789";
 const bytes = patternOf(300_000, 9);
 const sha256 = createHash("sha256").update(bytes).digest("hex");
-let onSite: (request: Seen, response: ServerResponse) => void;
-let onStorage: (request: Seen, response: ServerResponse) => void;
+let onSite: (request: ReceivedRequest, response: ServerResponse) => void;
+let onStorage: (request: ReceivedRequest, response: ServerResponse) => void;
 const site = await startLittleServer((request, response) => onSite(request, response));
 const storage = await startLittleServer((request, response) => onStorage(request, response));
 const bench = await startService({ downloadHosts: [site.url, storage.url], requestTimeoutMs: 5000 });
@@ -29,14 +29,14 @@ afterAll(async () => {
   await storage.close();
 });
 beforeEach(() => {
-  site.seen.length = 0;
-  storage.seen.length = 0;
+  site.requests.length = 0;
+  storage.requests.length = 0;
 });
 
 const signed = (path: string) => `${storage.url}${path}?X-Amz-Signature=${SECRET}&Expires=1900000000&Key-Pair-Id=K2`;
 const toStorage =
   (path: string, headers: Record<string, string> = {}) =>
-  (_request: Seen, response: ServerResponse) =>
+  (_request: ReceivedRequest, response: ServerResponse) =>
     void response.writeHead(302, { location: signed(path), ...headers }).end("Found. Redirecting");
 
 /** Serves ranges as a storage does; `cutFirstAt` cuts the connection after that many bytes of the first answer. */
@@ -45,7 +45,7 @@ function storageOf(
   { headers = {}, cutFirstAt }: { headers?: Record<string, string>; cutFirstAt?: number } = {},
 ) {
   let answeredCount = 0;
-  return ({ headers: requestHeaders }: Seen, response: ServerResponse) => {
+  return ({ headers: requestHeaders }: ReceivedRequest, response: ServerResponse) => {
     const now = of();
     const isSame = requestHeaders["if-range"] === undefined || requestHeaders["if-range"] === now.etag;
     const start = isSame ? Number(/^bytes=(\d+)-/.exec(requestHeaders.range ?? "")?.[1] ?? 0) : 0;
@@ -83,7 +83,7 @@ describe("a model site that redirects to storage", () => {
     onStorage = storageOf(() => ({ bytes: first, etag: '"v1"' }), { cutFirstAt: 100_000 });
     const json = await download(client, `${site.url}/api/download/models/1`);
     expect((await contentOf(client, json)).equals(first)).toBe(true);
-    expect(storage.seen.map(({ url, headers }) => [url.split("?")[0], headers.range])).toEqual([
+    expect(storage.requests.map(({ url, headers }) => [url.split("?")[0], headers.range])).toEqual([
       ["/bucket/1", undefined],
       ["/bucket/2", "bytes=100000-"],
     ]);
@@ -133,12 +133,12 @@ describe("a model site that redirects to storage", () => {
     onSite = (_request, response) => void response.writeHead(429, { "retry-after": "7200" }).end();
     const task = await download(client, `${site.url}/very-busy.bin`);
     expect(task).toMatchObject({ status: "failed", error_message: "The source answered 429. Try again in 7200 s." });
-    expect(site.seen).toHaveLength(1);
+    expect(site.requests).toHaveLength(1);
   });
 });
 
 describe("a page instead of a file", () => {
-  const page = (_request: Seen, response: ServerResponse) =>
+  const page = (_request: ReceivedRequest, response: ServerResponse) =>
     void response.writeHead(200, { "content-type": "text/html; charset=utf-8" }).end("<!DOCTYPE html><title>Sign in</title>");
 
   it.each(["/org/model/blob/main/model.safetensors", "/api/download/models/7"])(
@@ -177,7 +177,7 @@ describe("a token in an address", () => {
     async (name) => {
       onSite = (_request, response) => void response.end(`${name} of ${bytes.length}`);
       const task = await download(client, `${site.url}/api/download/${name}?type=Model&${name}=${SECRET}&size=full`);
-      expect(site.seen[0]?.url).toContain(`${name}=${SECRET}`);
+      expect(site.requests[0]?.url).toContain(`${name}=${SECRET}`);
       expect(task).toMatchObject({
         status: "completed",
         payload: { source_url: `${site.url}/api/download/${name}?type=Model&${name}=***&size=full` },

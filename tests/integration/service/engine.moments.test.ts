@@ -15,7 +15,7 @@ import { defaultSettings } from "@/lib/service/settings";
 import { type Database, query } from "@/lib/service/store/database";
 import { createOnlyProcess } from "@/lib/service/store/processes";
 import { createKeys } from "@/lib/service/users/keys";
-import { makeServicePlace, type ServicePlace } from "@/tests/support/service-store";
+import { createTestServiceStore, type TestServiceStore } from "@/tests/support/service-store";
 import { until } from "@/tests/support/until";
 import { canvas } from "./support";
 
@@ -32,12 +32,12 @@ const noRunner: Runner = {
   stop: () => Promise.resolve(),
 };
 
-let storeHome: ServicePlace;
+let storeHome: TestServiceStore;
 let database: Database;
 let pool: Pool;
 let engine: Engine | undefined;
 beforeEach(async () => {
-  storeHome = await makeServicePlace();
+  storeHome = await createTestServiceStore();
   database = await storeHome.open(now);
   await createKeys(database, now).createKey("ada");
   pool = await createPool({ database, processes, concurrency: 1 });

@@ -160,7 +160,7 @@ describe("the spelling of a number", () => {
     const bench = await startService({ runnerCheckMs: 100, runnerLeaseMs: 700, runnerUnresponsiveMs: 60_000, concurrency: 1 });
     const required = { any: ["*", {}], other: ["*", {}], number: ["FLOAT", {}] };
     const any = { input: { required }, output: ["*"], output_name: ["*"], output_node: true };
-    const server = await startRunnerServer({ objectInfo: { Any: any }, makes: () => ({ others: { text: ["x"] } }) });
+    const server = await startRunnerServer({ objectInfo: { Any: any }, makeOutput: () => ({ other: { text: ["x"] } }) });
     const outcome = await bench.service.runners.add({ address: server.address, label: "GPU" });
     expect(outcome.ok).toBe(true);
     const { key } = await bench.service.keys.createKey("ada");

@@ -4,7 +4,7 @@ import { countJobs } from "@/lib/service/jobs/list-jobs";
 import { isTerminal, move, terminalStates } from "@/lib/service/jobs/transitions";
 import { type Database, query } from "@/lib/service/store/database";
 import { startService } from "@/tests/support/service";
-import { makeServicePlace, type ServicePlace } from "@/tests/support/service-store";
+import { createTestServiceStore, type TestServiceStore } from "@/tests/support/service-store";
 import { canvas, detail, ended, list, record, running, string, submit, waiting } from "./support";
 
 describe("the queue and the history", async () => {
@@ -112,7 +112,7 @@ function steppingClock(): () => number {
 const JOBS = 3000;
 
 describe("clearing a long history", () => {
-  let storeHome: ServicePlace;
+  let storeHome: TestServiceStore;
   let database: Database;
   const open = async () => (database = await storeHome.open());
   const ended = () => countJobs(database, 1, terminalStates);
@@ -121,7 +121,7 @@ describe("clearing a long history", () => {
     (await database.row(query.selectFrom("users").select("id").where("history_cleared_until", "is not", null))) !== undefined;
 
   beforeEach(async () => {
-    storeHome = await makeServicePlace();
+    storeHome = await createTestServiceStore();
     await storeHome.seed("ada", JOBS);
     await open();
   });

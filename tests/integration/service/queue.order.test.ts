@@ -14,7 +14,7 @@ import { SqliteConnection } from "@/lib/shared/database/sqlite";
 import { seedJobs } from "@/tests/bench/service/seed-jobs";
 import { auditCounters } from "@/tests/faults/kill/audit-counters";
 import { type Client, type ServiceBench, startService } from "@/tests/support/service";
-import { makeServicePlace, type ServicePlace } from "@/tests/support/service-store";
+import { createTestServiceStore, type TestServiceStore } from "@/tests/support/service-store";
 import { until } from "@/tests/support/until";
 import { canvas, detail, ended, list, record, running, string, submit, waiting } from "./support";
 
@@ -114,12 +114,12 @@ describe("queue slots", () => {
   const events = createJobEvents(() => Promise.resolve(0), createNoPeerEvents(), log);
   const remoteLimits = { leaseMs: 60_000, unresponsiveMs: 60_000, pollMs: 50, maxFileBytes: 1e6 };
 
-  let storeHome: ServicePlace;
+  let storeHome: TestServiceStore;
   let database: Database;
   let isStopped = false;
   beforeEach(async () => {
     isStopped = false;
-    storeHome = await makeServicePlace();
+    storeHome = await createTestServiceStore();
     database = await storeHome.open(now);
     await createKeys(database, now).createKey("ada");
   });

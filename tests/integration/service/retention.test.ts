@@ -13,7 +13,7 @@ import { createKeys } from "@/lib/service/users/keys";
 import { patternOf } from "@/tests/support/file-source";
 import { startFileSource } from "@/tests/support/servers";
 import { type Client, type ServiceBench, startService } from "@/tests/support/service";
-import { makeServicePlace, type ServicePlace } from "@/tests/support/service-store";
+import { createTestServiceStore, type TestServiceStore } from "@/tests/support/service-store";
 import { temporaryFolder } from "@/tests/support/temporary-folder";
 import { until } from "@/tests/support/until";
 import { begin, download, read } from "./downloads-support";
@@ -128,10 +128,10 @@ describe("sweep", () => {
   const BLOBS = 1100;
   const nothing = { sweep: () => Promise.resolve(0), sweepCache: () => Promise.resolve(0) };
 
-  let storeHome: ServicePlace;
+  let storeHome: TestServiceStore;
   let database: Database;
   beforeEach(async () => {
-    storeHome = await makeServicePlace();
+    storeHome = await createTestServiceStore();
     database = await storeHome.open();
     await createKeys(database, Date.now).createKey("ada");
     await database.commit(async (tx) => {

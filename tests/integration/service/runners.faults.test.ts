@@ -23,7 +23,7 @@ describe("faults of runners", () => {
     for (const server of servers.splice(0)) await server.close();
   });
 
-  const makes: RunnerOptions["makes"] = (node) =>
+  const makes: RunnerOptions["makeOutput"] = (node) =>
     node.class_type === "SaveImage" ? { files: [{ name: "x_00001_.png", bytes: Buffer.from(png(16, 8)) }] } : undefined;
 
   async function start(settings: Parameters<typeof startService>[0] = {}) {
@@ -31,7 +31,7 @@ describe("faults of runners", () => {
     return bench.client();
   }
   async function add(label: string, options: Partial<RunnerOptions> = {}): Promise<RunnerServer> {
-    const server = await startRunnerServer({ objectInfo: gpuClasses(["one.safetensors"]), makes, ...options });
+    const server = await startRunnerServer({ objectInfo: gpuClasses(["one.safetensors"]), makeOutput: makes, ...options });
     servers.push(server);
     const outcome = await bench.service.runners.add({ address: server.address, label });
     if (!outcome.ok) throw new Error(outcome.failure.message);

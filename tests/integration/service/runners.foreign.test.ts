@@ -9,7 +9,7 @@ import { gpuClasses } from "@/tests/support/gpu-classes";
 import { type RunnerOptions, type RunnerServer } from "@/tests/support/runner-server";
 import { startRunnerServer } from "@/tests/support/servers";
 import { type Client, type ServiceBench, startService } from "@/tests/support/service";
-import { makeServicePlace, type ServicePlace } from "@/tests/support/service-store";
+import { createTestServiceStore, type TestServiceStore } from "@/tests/support/service-store";
 import { modelGraph, makes } from "./built-in-job";
 import { ended, type Json, list, record, running, string, submit } from "./support";
 
@@ -131,7 +131,7 @@ let server: RunnerServer | undefined;
 it("never counts a negative time when a clock is behind", async () => {
   let behindMs = 0;
   bench = await startService({ now: () => Date.now() - behindMs });
-  server = await startRunnerServer({ objectInfo: gpuClasses(["one.safetensors"]), makes });
+  server = await startRunnerServer({ objectInfo: gpuClasses(["one.safetensors"]), makeOutput: makes });
   const { runners } = bench.service;
   expect((await runners.add({ address: server.address, label: "GPU" })).ok).toBe(true);
   const client = bench.client();
@@ -144,10 +144,10 @@ it("never counts a negative time when a clock is behind", async () => {
   expect((await runners.list()).find(({ label }) => label === "GPU")).toMatchObject({ done: 1, meanRunMs: 0 });
 });
 
-let storeHome: ServicePlace;
+let storeHome: TestServiceStore;
 
 it("stores equal runner classes once and keeps different ones apart", async () => {
-  storeHome = await makeServicePlace();
+  storeHome = await createTestServiceStore();
   const database = await storeHome.open();
   const facts = { version: null, devices: [], queue: null, classes: 5 };
   const learn = (id: string, models: string[]) =>

@@ -211,7 +211,7 @@ describe("node ids from a runner", () => {
 
   async function start() {
     bench = await startService({ runnerCheckMs: 100, runnerLeaseMs: 700, runnerUnresponsiveMs: 60_000, concurrency: 1 });
-    server = await startRunnerServer({ objectInfo: gpuClasses(["one.safetensors"]), makes });
+    server = await startRunnerServer({ objectInfo: gpuClasses(["one.safetensors"]), makeOutput: makes });
     const outcome = await bench.service.runners.add({ address: server.address, label: "GPU" });
     if (!outcome.ok) throw new Error(outcome.failure.message);
     const { service } = bench;
@@ -287,7 +287,7 @@ describe("a job's id at a runner", () => {
     const runner = await startLittleServer(({ url }, response) => answerJson(response, url === "/queue" ? empty : {}));
     const jobLocation = await findJob(comfyServer(runner.url), { promptId, clientId: "ours" });
     await runner.close();
-    return { found: jobLocation, urls: runner.seen.map(({ url }) => url) };
+    return { found: jobLocation, urls: runner.requests.map(({ url }) => url) };
   }
 
   it.each(["../queue", "..", ".", "", "a/b", "a\\b", "a%2Fb", "a?clear=1", "a#b", "a\nb", "\ud800"])(

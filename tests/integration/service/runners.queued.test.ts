@@ -7,7 +7,7 @@ import { gpuClasses } from "@/tests/support/gpu-classes";
 import { type RunnerServer } from "@/tests/support/runner-server";
 import { startRunnerServer } from "@/tests/support/servers";
 import { type Client, type ServiceBench, startService } from "@/tests/support/service";
-import { makeServicePlace, type ServicePlace } from "@/tests/support/service-store";
+import { createTestServiceStore, type TestServiceStore } from "@/tests/support/service-store";
 import { until } from "@/tests/support/until";
 import { addRunner, modelGraph, makes } from "./built-in-job";
 import { detail, ended, list, record, running, string, submit, waiting } from "./support";
@@ -148,7 +148,7 @@ describe("runners draining", () => {
   const readRunner = async (label: string) => (await bench.service.runners.list()).find((runner) => runner.label === label);
 
   it("finishes a draining runner's jobs, then pauses it until resumed", async () => {
-    const server = await startRunnerServer({ objectInfo: gpuClasses(["one.safetensors"]), makes });
+    const server = await startRunnerServer({ objectInfo: gpuClasses(["one.safetensors"]), makeOutput: makes });
     const outcome = await bench.service.runners.add({ address: server.address, label: "GPU", slots: 2 });
     const id = outcome.ok ? outcome.value.id : "";
     const client = bench.client();
@@ -187,11 +187,11 @@ describe("runners draining", () => {
 describe("runners moved", () => {
   const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
 
-  let storeHome: ServicePlace;
+  let storeHome: TestServiceStore;
   let database: Database;
   let server: RunnerServer;
   beforeEach(async () => {
-    storeHome = await makeServicePlace();
+    storeHome = await createTestServiceStore();
     database = await storeHome.open();
     server = await startRunnerServer({ objectInfo: gpuClasses(["one.safetensors"]) });
     const values = { id: "r", label: "R", address: server.address, tags: "[]", slots: 1, devices: "[]", created_at: 1 };

@@ -11,7 +11,7 @@ import { gpuClasses } from "@/tests/support/gpu-classes";
 import { type RunnerServer } from "@/tests/support/runner-server";
 import { startLittleServer, startRunnerServer } from "@/tests/support/servers";
 import { type ServiceBench, startService } from "@/tests/support/service";
-import { makeServicePlace, type ServicePlace } from "@/tests/support/service-store";
+import { createTestServiceStore, type TestServiceStore } from "@/tests/support/service-store";
 import { until } from "@/tests/support/until";
 import { canvas, detail, type Json, list, png, record, running, submit } from "./support";
 
@@ -31,7 +31,7 @@ describe("faults of runners", () => {
     });
     expect(await bench.service.runners.check(little.url)).toMatchObject({ ok: false, code, message: expect.any(String) });
     expect(await bench.service.runners.add({ address: little.url })).toMatchObject({ ok: false, failure: { code } });
-    expect(little.seen.every(({ headers }) => headers.origin === undefined && headers["x-api-key"] === undefined)).toBe(true);
+    expect(little.requests.every(({ headers }) => headers.origin === undefined && headers["x-api-key"] === undefined)).toBe(true);
     await little.close();
     expect(await bench.service.runners.check(little.url)).toMatchObject({ ok: false, code: "not_reachable" });
     expect(await bench.service.runners.check("http://user:secret@127.0.0.1:1")).toMatchObject({ ok: false });
@@ -76,7 +76,7 @@ describe("faults of runners", () => {
 });
 
 it("reports a time-out for a silent server and does not add it", async () => {
-  const servicePlace = await makeServicePlace();
+  const servicePlace = await createTestServiceStore();
   const database = await servicePlace.open();
   const silent = await startLittleServer(() => undefined);
   const builtIn = { slots: () => Promise.resolve(1), classes: 1 };
@@ -108,7 +108,10 @@ describe("a stale attempt", () => {
   ] as const)("%s", async (_name, mode, duringRun) => {
     bench = await startService({ runnerCheckMs: 60_000, runnerLeaseMs: 600, runnerUnresponsiveMs: 60_000, concurrency: 1 });
     const bytes = Buffer.from(png(8, 8));
-    server = await startRunnerServer({ objectInfo: gpuClasses(["one.safetensors"]), makes: () => ({ files: [{ name: "x.png", bytes }] }) });
+    server = await startRunnerServer({
+      objectInfo: gpuClasses(["one.safetensors"]),
+      makeOutput: () => ({ files: [{ name: "x.png", bytes }] }),
+    });
     await bench.service.runners.add({ address: server.address, label: "A" });
     const client = bench.client();
     let open: () => void = () => undefined;
@@ -136,10 +139,10 @@ describe("a stale attempt", () => {
 });
 
 describe("runners needs", () => {
-  let storeHome: ServicePlace;
+  let storeHome: TestServiceStore;
   let database: Database;
   beforeEach(async () => {
-    storeHome = await makeServicePlace();
+    storeHome = await createTestServiceStore();
     database = await storeHome.open();
     await createKeys(database, Date.now).createKey("ada");
   });

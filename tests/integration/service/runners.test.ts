@@ -18,7 +18,7 @@ describe("jobs on runners", () => {
   });
 
   async function runner(models = ["one.safetensors"], options: Partial<RunnerOptions> = {}): Promise<RunnerServer> {
-    const server = await startRunnerServer({ objectInfo: gpuClasses(models), makes, ...options });
+    const server = await startRunnerServer({ objectInfo: gpuClasses(models), makeOutput: makes, ...options });
     servers.push(server);
     return server;
   }
@@ -209,7 +209,7 @@ describe("jobs on runners", () => {
   it("brings what a node has put out while the others still run, and only once", async () => {
     const { service } = await start();
     const server = await runner(undefined, {
-      makes: (_node, nodeId) => ({ files: [{ name: `of-${nodeId}.png`, bytes: picture(Number(nodeId)) }] }),
+      makeOutput: (_node, nodeId) => ({ files: [{ name: `of-${nodeId}.png`, bytes: picture(Number(nodeId)) }] }),
     });
     await add(server, "GPU");
     const { client, key } = await clientWithKey(service);

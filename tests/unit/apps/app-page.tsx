@@ -62,10 +62,10 @@ export const run = (id: string, inputs: AppRun["inputs"], change: Partial<AppRun
   ...change,
 });
 
-type Sent = { method: string; path: string; key: string | null; body: unknown };
+type SentRequest = { method: string; path: string; key: string | null; body: unknown };
 type Page = {
-  shown: AppView;
-  sent: Sent[];
+  app: AppView;
+  requests: SentRequest[];
   runs: AppRun[];
   answers: { status: number; body: unknown }[];
   pictures: AppPicture[];
@@ -75,7 +75,7 @@ type Page = {
 };
 
 function newPage(): Page {
-  return { shown: app(), sent: [], runs: [], answers: [], pictures: [], gone: [], arePresetsAway: false };
+  return { app: app(), requests: [], runs: [], answers: [], pictures: [], gone: [], arePresetsAway: false };
 }
 
 /** The state of the stand-in, and the requests it got. `answers` replace its own answers, one after the other. */
@@ -90,7 +90,7 @@ beforeEach(() => {
     if (method === "HEAD") return new Response(null, { status: page.gone.includes(searchParams.get("name") ?? "") ? 404 : 200 });
     if (method === "GET") {
       if (path === "/api/apps/app-1/pictures") return jsonResponse(200, { pictures: page.pictures });
-      if (path === "/api/apps/app-1") return jsonResponse(200, { app: page.shown });
+      if (path === "/api/apps/app-1") return jsonResponse(200, { app: page.app });
       const run = page.runs.find(({ id }) => path === `/api/apps/app-1/runs/${id}`);
       if (run) return jsonResponse(200, { run });
       if (path === "/api/apps/app-1/runs") return jsonResponse(200, { runs: page.runs });
@@ -100,7 +100,7 @@ beforeEach(() => {
         presets: [{ id: "p1", name: "Foxes", inputs: { prompt: "two foxes", photo: "fox.png" }, isTeam: false, canChange: true }],
       });
     }
-    page.sent.push({
+    page.requests.push({
       method,
       path,
       key: new Headers(headers).get("idempotency-key"),
@@ -108,7 +108,7 @@ beforeEach(() => {
     });
     const next = page.answers.shift();
     if (next) return jsonResponse(next.status, next.body);
-    page.runs = [run(`run-${page.sent.length}`, {}), ...page.runs];
+    page.runs = [run(`run-${page.requests.length}`, {}), ...page.runs];
     return jsonResponse(202, { run: page.runs[0] });
   });
 });
@@ -118,10 +118,10 @@ afterEach(() => {
   vi.unstubAllGlobals();
 });
 
-type Who = { role: Role; canChange?: boolean };
+type PageViewer = { role: Role; canChange?: boolean };
 
 /** Rendered as by Next: `answered` holds the app's first answer. */
-export const appPage = (who: Who, response = Promise.resolve(ok({ value: page.shown, atMs: Date.now() }))) => (
+export const appPage = (who: PageViewer, response = Promise.resolve(ok({ value: page.app, atMs: Date.now() }))) => (
   <AtPage pathname="/apps/app-1">
     <SWRConfig value={{ provider: () => new Map() }}>
       <Suspense>
@@ -133,7 +133,7 @@ export const appPage = (who: Who, response = Promise.resolve(ok({ value: page.sh
   </AtPage>
 );
 
-export async function show(who: Who = { role: "operator" }) {
+export async function show(who: PageViewer = { role: "operator" }) {
   await act(async () => void renderInApp(appPage(who)));
   await screen.findByRole("form", { name: "Inputs" });
 }
@@ -141,7 +141,7 @@ export const press = (name: string) => act(async () => void fireEvent.click(scre
 export const pressRun = () => press("Run");
 export const type = (name: string, value: string) =>
   act(async () => void fireEvent.change(screen.getByLabelText(name), { target: { value } }));
-export const withPicture = async (who?: Who) => {
+export const withPicture = async (who?: PageViewer) => {
   page.runs = [run("earlier", { prompt: "a crow", photo: "aa.png", seed: 7, mode: 2, strength: 1 })];
   await show(who);
   await screen.findByRole("button", { name: "Use these inputs" });

@@ -134,7 +134,7 @@ function readForm() {
 }
 
 it("sends of every control what it shows, into every place of its input and no other", async () => {
-  page.shown = app({ inputs: definition.inputs });
+  page.app = app({ inputs: definition.inputs });
   page.pictures = [{ value: "given/my photo.png", name: "my photo.png", from: "given" }];
   await show({ role: "runner" });
   await type("Line", "A title");
@@ -159,8 +159,8 @@ it("sends of every control what it shows, into every place of its input and no o
   });
   await pressRun();
   const values = { line: "A title", text: "Two\nlines", count: 11, share: 1.25, glow: true, mode: "b", photo: "given/my photo.png" };
-  expect(page.sent.map(({ path, body }) => [path, body])).toEqual([["/api/apps/app-1/runs", { inputs: values }]]);
-  const filled = fillApp(definition, objectOf(objectOf(page.sent[0]?.body)?.inputs) ?? {});
+  expect(page.requests.map(({ path, body }) => [path, body])).toEqual([["/api/apps/app-1/runs", { inputs: values }]]);
+  const filled = fillApp(definition, objectOf(objectOf(page.requests[0]?.body)?.inputs) ?? {});
   expect(filled.ok && filled.graph).toMatchObject({
     "1": {
       inputs: {
@@ -179,7 +179,7 @@ it("sends of every control what it shows, into every place of its input and no o
 });
 
 it("steps within bounds without rounding digits", async () => {
-  page.shown = app({ inputs: definition.inputs });
+  page.app = app({ inputs: definition.inputs });
   await show({ role: "runner" });
   await act(async () => void fireEvent.change(field("Share"), { target: { value: "0.1" } }));
   for (const key of ["ArrowUp", "ArrowUp"]) await pressKey(field("Share"), key);

@@ -17,10 +17,10 @@ const rights: AssetRights = { can: () => true, canTag: true, why: undefined };
 
 const absent = () => Response.json({ code: "UNSUPPORTED", message: "This service does not support this." }, { status: 404 });
 
-type Sent = { path: string; method: string; json: unknown };
+type SentRequest = { path: string; method: string; json: unknown };
 /** `fetch` is replaced: it records requests and answers like the console. Only a service with the whole interface lists its tags. */
-function outside(respond: (request: Sent) => Response | Promise<Response>, hasTags = true): Sent[] {
-  const all: Sent[] = [];
+function outside(respond: (request: SentRequest) => Response | Promise<Response>, hasTags = true): SentRequest[] {
+  const all: SentRequest[] = [];
   vi.stubGlobal("fetch", async (path: string, { method = "GET", body }: RequestInit = {}) => {
     if (path.startsWith("/api/console/optional/tags?")) return Response.json(hasTags ? { tags: [] } : null);
     if (path.startsWith("/api/console/capabilities?"))

@@ -139,7 +139,7 @@ describe("names of sources", async () => {
   ])("connects nowhere when a permitted name resolves to %j", async (addresses) => {
     const { resolve } = resolverOf(addresses);
     expect(await openWith(resolve, "https://source.example/x")).toMatchObject({ code: "UNSUPPORTED_SOURCE" });
-    expect(server.seen).toEqual([]);
+    expect(server.requests).toEqual([]);
   });
 
   it("is checked against the address that is connected to", async () => {

@@ -42,9 +42,9 @@ class TestPointerEvent extends MouseEvent {
   }
 }
 
-type Shown = { canSave?: boolean; key?: string; open?: OpenMask; send?: SavePorts["send"]; onStored?: () => void };
+type EditorOptions = { canSave?: boolean; key?: string; open?: OpenMask; send?: SavePorts["send"]; onStored?: () => void };
 
-export function show({ canSave = true, key = `test ${(lastKey += 1)}`, open, send, onStored }: Shown = {}) {
+export function show({ canSave = true, key = `test ${(lastKey += 1)}`, open, send, onStored }: EditorOptions = {}) {
   const savedFiles: { file: Blob; name: string }[] = [];
   const source: MaskSource = { key, title: "hero.png", files: [{ filename: "blake3:ab" }], facts: {} };
   const opens: OpenMask = async () =>

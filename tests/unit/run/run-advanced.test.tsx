@@ -12,7 +12,7 @@ describe("run advanced", () => {
   let service: PromptServer;
   beforeEach(async () => void (service = await startPromptServer()));
 
-  const respond = () => until("an answer is asked for", () => service.answer({ status: 200, body: { prompt_id: "a" } }));
+  const respond = () => until("an answer is asked for", () => service.respond({ status: 200, body: { prompt_id: "a" } }));
   const extraField = () => screen.getByRole<HTMLTextAreaElement>("textbox", { name: "extra_data" });
 
   it("sends extra_data with the run and stores it nowhere", async () => {
@@ -22,7 +22,7 @@ describe("run advanced", () => {
     pressRun();
     await respond();
     await screen.findByRole("link", { name: "Open job a" });
-    expect(service.received[0]?.extra_data).toMatchObject({
+    expect(service.submissions[0]?.extra_data).toMatchObject({
       api_key_comfy_org: "very-secret",
       extra_pnginfo: { note: 1, workflow: { name: "Pasted workflow" } },
     });
@@ -37,7 +37,7 @@ describe("run advanced", () => {
     expect(screen.getByText("This is not valid JSON.")).toBeTruthy();
     pressRun();
     expect(document.activeElement).toBe(extraField());
-    expect(service.received).toHaveLength(0);
+    expect(service.submissions).toHaveLength(0);
   });
 
   it("runs only the chosen outputs, or all without targets", async () => {
@@ -50,12 +50,12 @@ describe("run advanced", () => {
     for (const box of boxes) fireEvent.click(box);
     expect(screen.getByText("Select at least one output.")).toBeTruthy();
     pressRun();
-    expect(service.received).toHaveLength(0);
+    expect(service.submissions).toHaveLength(0);
     const [first] = boxes;
     if (first) fireEvent.click(first);
     pressRun();
     await respond();
-    expect(service.received[0]?.partial_execution_targets).toEqual(["2"]);
+    expect(service.submissions[0]?.partial_execution_targets).toEqual(["2"]);
   });
 
   it("selects a range of outputs with Shift", async () => {
@@ -70,7 +70,7 @@ describe("run advanced", () => {
     fireEvent.click(box("5"), { shiftKey: true });
     pressRun();
     await respond();
-    expect(service.received[0]?.partial_execution_targets).toEqual(["2", "4", "5", "6"]);
+    expect(service.submissions[0]?.partial_execution_targets).toEqual(["2", "4", "5", "6"]);
   });
 
   it("resets a Shift range in another workflow", async () => {

@@ -23,7 +23,7 @@ describe("run inputs", () => {
   };
   const withKey = JSON.stringify(sampler);
   const withoutKey = withKey.replace("[REDACTED]", "mine");
-  const respond = (id: string) => until("an answer is asked for", () => service.answer({ status: 200, body: { prompt_id: id } }));
+  const respond = (id: string) => until("an answer is asked for", () => service.respond({ status: 200, body: { prompt_id: id } }));
 
   describe("a picture in the clipboard", () => {
     const two = Object.fromEntries(
@@ -71,11 +71,11 @@ describe("run inputs", () => {
       pressRun();
       expect((await screen.findByRole("alert")).textContent).toContain("Enter the masked values again");
       expect(document.activeElement).toBe(field("api_key"));
-      expect(service.received).toHaveLength(0);
+      expect(service.submissions).toHaveLength(0);
       fireEvent.change(field("api_key"), { target: { value: "mine" } });
       pressRun();
       await respond("a");
-      expect(service.received[0]?.prompt["1"]?.inputs.api_key).toBe("mine");
+      expect(service.submissions[0]?.prompt["1"]?.inputs.api_key).toBe("mine");
     });
 
     it("detects a graph without outputs by the catalogue", () => {
@@ -107,7 +107,7 @@ describe("run inputs", () => {
         await respond(id);
         await screen.findByRole("link", { name: `Open job ${id}` });
       }
-      const seeds = service.received.map(({ prompt }) => prompt["1"]?.inputs.seed);
+      const seeds = service.submissions.map(({ prompt }) => prompt["1"]?.inputs.seed);
       expect(new Set([7, ...seeds]).size).toBe(3);
       expect(field("seed").value).toBe(String(seeds[1]));
     });
@@ -148,7 +148,7 @@ describe("run inputs", () => {
     fireEvent.change(pinned.getByDisplayValue("20"), { target: { value: "30" } });
     pressRun();
     await respond("a");
-    expect(service.received[0]?.prompt["1"]?.inputs.steps).toBe(30);
+    expect(service.submissions[0]?.prompt["1"]?.inputs.steps).toBe(30);
     fireEvent.click(screen.getByRole("button", { name: "Unpin steps of Sampler" }));
     expect(screen.queryByRole("region", { name: "Pinned" })).toBeNull();
   });
@@ -168,9 +168,9 @@ describe("run fields", () => {
         expect(width.value).toBe(text);
       }
       pressRun();
-      await until("an answer is asked for", () => service.answer({ status: 200, body: { prompt_id: "a" } }));
+      await until("an answer is asked for", () => service.respond({ status: 200, body: { prompt_id: "a" } }));
       await screen.findByRole("link", { name: "Open job a" });
-      expect(service.received[0]?.prompt["1"]?.inputs.width).toBe("abc");
+      expect(service.submissions[0]?.prompt["1"]?.inputs.width).toBe("abc");
     });
 
     it("show a colour as a colour, and write it as the number of the family", async () => {

@@ -20,17 +20,17 @@ describe("running", () => {
     fireEvent.click(button);
     fireEvent.keyDown(window, { key: "Enter", ctrlKey: true });
     await until("an answer is asked for", () =>
-      service.answer({ status: 200, body: { prompt_id: "9f2c41ab-0000", number: 1, node_errors: {} } }),
+      service.respond({ status: 200, body: { prompt_id: "9f2c41ab-0000", number: 1, node_errors: {} } }),
     );
     const link = await screen.findByRole("link", { name: "Open job 9f2c41ab" });
     expect(link.getAttribute("href")).toBe("/jobs/9f2c41ab-0000");
-    expect(service.received).toHaveLength(1);
-    expect(service.received[0]?.prompt["1"]?.inputs.width).toBe(640);
-    expect(service.received[0]?.extra_data.extra_pnginfo.workflow).toMatchObject({ name: "Pasted workflow" });
+    expect(service.submissions).toHaveLength(1);
+    expect(service.submissions[0]?.prompt["1"]?.inputs.width).toBe(640);
+    expect(service.submissions[0]?.extra_data.extra_pnginfo.workflow).toMatchObject({ name: "Pasted workflow" });
     pressRun();
-    await until("the second run is asked for", () => service.answer({ status: 200, body: { prompt_id: "second", node_errors: {} } }));
+    await until("the second run is asked for", () => service.respond({ status: 200, body: { prompt_id: "second", node_errors: {} } }));
     await screen.findByRole("link", { name: "Open job second" });
-    expect(service.received).toHaveLength(2);
+    expect(service.submissions).toHaveLength(2);
   });
 
   it.each([{ isComposing: true }, { keyCode: 229 }])(
@@ -49,7 +49,7 @@ describe("running", () => {
     show(apiTo(service));
     await openText(sampleText("01-invert"));
     pressRun();
-    await until("an answer is asked for", () => service.answer({ status: 200, body: { prompt_id: "mine", node_errors: {} } }));
+    await until("an answer is asked for", () => service.respond({ status: 200, body: { prompt_id: "mine", node_errors: {} } }));
     await screen.findByRole("link", { name: "Open job mine" });
     const card = () => screen.queryByRole("link", { name: "Open job mine" });
     await drop("broken.json", "{");
@@ -92,7 +92,7 @@ describe("running", () => {
     pressRun();
     const response = refusals()["bad-graph"]?.answer.error;
     await until("an answer is asked for", () =>
-      service.answer({ status: 400, body: { code: "prompt_outputs_failed_validation", message: "", ...response } }),
+      service.respond({ status: 400, body: { code: "prompt_outputs_failed_validation", message: "", ...response } }),
     );
     expect(await screen.findByText("3 nodes need a fix")).toBeTruthy();
     const [width] = screen.getAllByRole("textbox", { name: "width" });
@@ -112,7 +112,7 @@ describe("running", () => {
     pressRun();
     const message = "Node 'CheckpointLoaderSimple' not found.";
     await until("an answer is asked for", () =>
-      service.answer({ status: 400, body: { code: "missing_node_type", message, details: "Node ID '#1'" } }),
+      service.respond({ status: 400, body: { code: "missing_node_type", message, details: "Node ID '#1'" } }),
     );
     expect((await screen.findByRole("alert")).textContent).toContain("This service has no node class CheckpointLoaderSimple");
     expect(document.getElementById("node-1")?.dataset.problem).toBe("true");
@@ -124,9 +124,9 @@ describe("running", () => {
     show(apiTo(service));
     await openText(sampleText("01-invert"));
     pressRun();
-    await until("an answer is asked for", () => service.answer("cut"));
+    await until("an answer is asked for", () => service.respond("cut"));
     expect((await screen.findByRole("alert")).textContent).toContain("may or may not have been accepted");
-    expect(service.received).toHaveLength(1);
+    expect(service.submissions).toHaveLength(1);
     expect(field("width").value).toBe("512");
   });
 
@@ -146,7 +146,7 @@ describe("running", () => {
     fireEvent.keyDown(window, { key: "Enter", ctrlKey: true });
     expect(screen.queryByRole("button", { name: "Submitting" })).toBeNull();
     expect(runButton().getAttribute("aria-busy")).toBeNull();
-    expect(service.received).toHaveLength(0);
+    expect(service.submissions).toHaveLength(0);
   });
 
   it("offers viewers no upload, drawing or drop", async () => {
@@ -176,7 +176,7 @@ describe("running", () => {
     show(apiTo(service));
     await openText(sampleText("01-invert"));
     pressRun();
-    await until("an answer is asked for", () => service.answer({ status: 403, body: { code: "ROLE_TOO_LOW", message: "" } }));
+    await until("an answer is asked for", () => service.respond({ status: 403, body: { code: "ROLE_TOO_LOW", message: "" } }));
     const alert = await screen.findByRole("alert");
     expect(alert.textContent).toContain("Your role does not allow this");
     expect(screen.getByText(/Nothing was started/)).toBeTruthy();

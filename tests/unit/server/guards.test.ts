@@ -146,7 +146,7 @@ describe("send guarded", () => {
     const trusting = createGuardedSend({ trustedHosts: [named.host] });
     expect(await (await trusting(new Request(named.url))).text()).toBe("ok");
     await expect(trusting(new Request(otherServer.url))).rejects.toMatchObject({ code: "FORBIDDEN_ADDRESS" });
-    expect(otherServer.seen).toEqual([]);
+    expect(otherServer.requests).toEqual([]);
     await Promise.all([trusting.close(), named.close(), otherServer.close()]);
   });
 
@@ -173,7 +173,7 @@ describe("send guarded", () => {
       }
       await guarded.close();
     }
-    expect(inside.seen).toEqual([]);
+    expect(inside.requests).toEqual([]);
     await inside.close();
   });
 });

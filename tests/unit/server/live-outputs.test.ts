@@ -4,13 +4,13 @@ import { createLiveOutputs } from "@/lib/server/answers/live-outputs";
 import { type Feed, feedEnds, type FeedTarget } from "@/lib/shared/http-types";
 
 const LOOK_MS = 30_000;
-type Opened = { hear: FeedTarget; isStopped: boolean; objection: Feed["objection"] };
-let feeds: Opened[] = [];
+type OpenedFeed = { target: FeedTarget; isStopped: boolean; objection: Feed["objection"] };
+let feeds: OpenedFeed[] = [];
 let isThere = true;
 let outputs: ReturnType<typeof createLiveOutputs>;
 const at = (name: string) =>
-  outputs.at(name, (hear) => {
-    const item: Opened = { hear, isStopped: false, objection: () => undefined };
+  outputs.at(name, (target) => {
+    const item: OpenedFeed = { target: target, isStopped: false, objection: () => undefined };
     feeds.push(item);
     return Promise.resolve(isThere ? { stop: () => (item.isStopped = true), objection: () => item.objection() } : undefined);
   });
@@ -27,7 +27,7 @@ afterEach(() => {
 const pass = (ms: number) => vi.advanceTimersByTimeAsync(ms);
 const output = { images: [{ filename: "a.png", subfolder: "", type: "output" }] };
 async function sendEvent(data: object, { of = 0, type = "executed" } = {}): Promise<void> {
-  feeds[of]?.hear.send(JSON.stringify({ type, data }));
+  feeds[of]?.target.send(JSON.stringify({ type, data }));
   await pass(1);
 }
 
@@ -48,8 +48,8 @@ it("drops foreign and oversized outputs", async () => {
   await sendEvent({ prompt_id: "j1", node: "1" }, { type: "status" });
   await sendEvent({ node: "1", output });
   await sendEvent({ prompt_id: "j1", node: "2", output: { text: ["x".repeat(300_000)] } });
-  feeds[0]?.hear.send('no JSON with "executed"');
-  feeds[0]?.hear.send(new Uint8Array(8));
+  feeds[0]?.target.send('no JSON with "executed"');
+  feeds[0]?.target.send(new Uint8Array(8));
   await pass(1);
   expect(at("c1").get("j1")).toBeUndefined();
 });
@@ -68,7 +68,7 @@ it("counts progress by ended and cached nodes plus the current part", async () =
 it("forgets the oldest jobs and connections", async () => {
   at("c1");
   for (let job = 0; job < 210; job += 1)
-    feeds[0]?.hear.send(JSON.stringify({ type: "executed", data: { prompt_id: `j${job}`, node: "1", output } }));
+    feeds[0]?.target.send(JSON.stringify({ type: "executed", data: { prompt_id: `j${job}`, node: "1", output } }));
   await pass(1);
   expect(at("c1").get("j9")).toBeUndefined();
   expect(at("c1").get("j10")?.outputs).toEqual({ "1": output });
@@ -85,7 +85,7 @@ it("reopens an ended socket on demand, later for a service without one", async (
   at("c1");
   await pass(1);
   await sendEvent({ prompt_id: "j1", node: "3", output });
-  feeds[0]?.hear.end({ code: feedEnds.tryLater, reason: "gone" });
+  feeds[0]?.target.end({ code: feedEnds.tryLater, reason: "gone" });
   await pass(1);
   at("c1");
   expect(feeds).toHaveLength(1);
@@ -93,7 +93,7 @@ it("reopens an ended socket on demand, later for a service without one", async (
   expect(at("c1").get("j1")?.outputs).toEqual({ "3": output });
   await pass(1);
   expect(feeds).toHaveLength(2);
-  feeds[1]?.hear.end({ code: feedEnds.notFound, reason: "no /ws" });
+  feeds[1]?.target.end({ code: feedEnds.notFound, reason: "no /ws" });
   await pass(60_000);
   at("c1");
   await pass(1);

@@ -101,7 +101,7 @@ export function PictureControl(props: PictureControlProps) {
               file={toFileRef(name)}
               title={ownName ?? name}
               connection={connection}
-              context={picture.masks}
+              target={picture.masks}
               onSaved={(mask) => input.pick({ value: toImageValue(mask), name: mask.display_name ?? mask.name })}
             />
           )}

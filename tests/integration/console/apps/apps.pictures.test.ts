@@ -165,7 +165,7 @@ test("hides other members' files of the same name and masks the picture shown", 
     answerJson(response, { name, subfolder: "", type: "input" });
   });
   // The console also reads jobs meanwhile, so look at uploads only.
-  const uploadBody = () => service.seen.findLast(({ url }) => url.startsWith("/api/upload/"))?.body.toString("latin1");
+  const uploadBody = () => service.requests.findLast(({ url }) => url.startsWith("/api/upload/"))?.body.toString("latin1");
   const app = await world.make(masked(), { connection: await world.harness.connect(service.url, "key-of-the-service") });
   await post(`/api/apps/${app.id}/files`, { file: await png(8, "theirs.png [output]") });
   expect(uploadBody()).toContain('filename="theirs.png [output_"');

@@ -1,7 +1,7 @@
 // A service's refusals of an app's run, reported on the app's inputs; the tests choose the service's answers.
 import { type ServerResponse } from "node:http";
 import { beforeEach, expect, test } from "vitest";
-import { answerJson, type LittleServer, type Seen } from "@/tests/support/little-server";
+import { answerJson, type LittleServer, type ReceivedRequest } from "@/tests/support/little-server";
 import { startLittleServer } from "@/tests/support/servers";
 import { until } from "@/tests/support/until";
 import { type AppWorld, createAppWorld, definition } from "./app-world";
@@ -11,7 +11,7 @@ const KEY = "the-key-of-a-script-1";
 let world: AppWorld;
 let service: LittleServer;
 let connection: string;
-let respond: (request: Seen, response: ServerResponse) => void;
+let respond: (request: ReceivedRequest, response: ServerResponse) => void;
 
 beforeEach(async () => {
   world = await createAppWorld();
@@ -158,9 +158,9 @@ test("stores a late refusal as data and words it by its inputs", async () => {
   expect(await errorOf(app, ownRun.id, "runner")).toEqual(shownError);
   expect(await errorOf(app, otherRun.id, "operator")).toEqual({ ...shownError, node: "3" });
   // Answered from the stored result: the service gets no second request.
-  const before = service.seen.length;
+  const before = service.requests.length;
   expect(await errorOf(app, otherRun.id, "operator")).toEqual({ ...shownError, node: "3" });
-  expect(service.seen).toHaveLength(before);
+  expect(service.requests).toHaveLength(before);
 });
 
 test("reveals a run's failing node only to those who may see it", async () => {

@@ -5,7 +5,7 @@ import { beforeEach, expect, test } from "vitest";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { parseExactJson } from "@/lib/contract/json/parse-json";
 import { submissionKey } from "@/lib/server/apps/run-state";
-import { answerJson, type LittleServer, type Seen } from "@/tests/support/little-server";
+import { answerJson, type LittleServer, type ReceivedRequest } from "@/tests/support/little-server";
 import { startLittleServer } from "@/tests/support/servers";
 import { makeToken } from "@/tests/support/tokens";
 import { until } from "@/tests/support/until";
@@ -20,7 +20,7 @@ let world: AppWorld;
 let service: LittleServer;
 let connection: string;
 let status: string;
-let respond: (request: Seen, response: ServerResponse) => void;
+let respond: (request: ReceivedRequest, response: ServerResponse) => void;
 
 beforeEach(async () => {
   now = Date.UTC(2026, 4, 5, 22, 30);
@@ -34,7 +34,7 @@ beforeEach(async () => {
       : answerJson(response, { id: request.url.split("/").at(-1), status, create_time: 1, outputs: {} });
 });
 
-const submissions = () => service.seen.filter(({ method, url }) => method === "POST" && url.startsWith("/api/prompt"));
+const submissions = () => service.requests.filter(({ method, url }) => method === "POST" && url.startsWith("/api/prompt"));
 const make = (limits = {}) => world.make({ definition: withoutPicture, limits }, { connection });
 const run = (app: { id: string }, prefix: string, as: "runner" | "operator" = "runner", key?: string) =>
   world.ask(`/api/apps/${app.id}/runs`, {
@@ -137,7 +137,7 @@ test("keeps a run's job when the console ended after the answer", async () => {
   expect((await run(app, "a", "runner", KEY)).body.run).toMatchObject({ id, state: "pending" });
   status = "completed";
   expect((await read(app, id)).body.run).toMatchObject({ state: "completed" });
-  expect(service.seen.some(({ url }) => url.endsWith("/jobs/job-of-before"))).toBe(true);
+  expect(service.requests.some(({ url }) => url.endsWith("/jobs/job-of-before"))).toBe(true);
   expect(submissions()).toHaveLength(before);
 });
 
@@ -232,7 +232,7 @@ test("cancels a waiting run by removing it from the queue only", async () => {
   };
   const cancelled = await world.ask(`/api/apps/${app.id}/runs/${body.run.id}/cancel`, { as: "runner", method: "POST" });
   expect(cancelled).toMatchObject({ status: 200, body: { run: { state: "cancelled" } } });
-  expect(service.seen.find(({ url }) => url.startsWith("/api/queue"))?.body.toString()).toBe('{"delete":["job-1"]}');
+  expect(service.requests.find(({ url }) => url.startsWith("/api/queue"))?.body.toString()).toBe('{"delete":["job-1"]}');
 });
 
 test("cancels a run removed from the queue when the service has no job for it", async () => {
@@ -268,7 +268,7 @@ test("sends the editor file with a run's values, or none if they cannot be writt
   expect((await run(app, "soon after")).status).toBe(202);
   expect(workflowOf(1)).toMatchObject({ nodes: [{ widgets_values: ["soon after"] }] });
   // The catalogue is megabytes large, so it is fetched only now and then.
-  expect(service.seen.filter(({ url }) => url.startsWith("/api/object_info"))).toHaveLength(1);
+  expect(service.requests.filter(({ url }) => url.startsWith("/api/object_info"))).toHaveLength(1);
   now += 60_000;
   respond = (request, response) =>
     request.url.startsWith("/api/object_info") ? answerJson(response, {}, 500) : defaultAnswer(request, response);

@@ -28,14 +28,14 @@ test("answers HEAD like GET without holding the service or a range", async () =>
   expect([response.status, response.body, response.headers.get("etag")]).toEqual([200, null, '"v1"']);
   expect(response.headers.get("content-length")).toBe(String(WHOLE));
   await until("the service is left", () => open === 0);
-  const { range, "if-range": condition, "if-none-match": unless } = service.seen.at(-1)?.headers ?? {};
+  const { range, "if-range": condition, "if-none-match": unless } = service.requests.at(-1)?.headers ?? {};
   expect([range, condition, unless]).toEqual([undefined, undefined, '"v2"']);
 });
 
 test("forwards a range with its conditions", async () => {
   const response = await harness.request(path, { as: "viewer", headers: { range: "bytes=0-1,5-6", "if-range": '"v1"' } });
   await response.body?.cancel();
-  const { range, "if-range": condition } = service.seen.at(-1)?.headers ?? {};
+  const { range, "if-range": condition } = service.requests.at(-1)?.headers ?? {};
   expect([range, condition]).toEqual(["bytes=0-1,5-6", '"v1"']);
   await until("the service is left", () => open === 0);
 });

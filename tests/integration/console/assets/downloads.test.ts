@@ -3,7 +3,7 @@ import { type ServerResponse } from "node:http";
 import { beforeEach, expect, test } from "vitest";
 import { type DownloadTasks } from "@/lib/contract/assets/file-refs";
 import { createHarness, type Harness } from "@/tests/support/harness";
-import { answerJson, type LittleServer, type Seen } from "@/tests/support/little-server";
+import { answerJson, type LittleServer, type ReceivedRequest } from "@/tests/support/little-server";
 import { startLittleServer } from "@/tests/support/servers";
 
 const SECRET = "hf_very-secret-token";
@@ -16,7 +16,7 @@ let service: LittleServer;
 let connection: string;
 let nowMs: number;
 let task: Record<string, unknown>;
-let respond: (request: Seen, response: ServerResponse) => boolean;
+let respond: (request: ReceivedRequest, response: ServerResponse) => boolean;
 
 beforeEach(async () => {
   nowMs = 1_800_000_000_000;
@@ -46,7 +46,7 @@ const changeTask = (id: string | undefined, verb: "retry" | "cancel" | "forget",
     ? harness.request(`/api/console/tasks/${id}`, { as, method: "DELETE" })
     : harness.request(`/api/console/tasks/${id}/${verb}`, { as, method: "POST" });
 const asksOf = (method: string, path: string) =>
-  service.seen.filter((request) => request.method === method && request.url.startsWith(path));
+  service.requests.filter((request) => request.method === method && request.url.startsWith(path));
 
 async function list(as: "operator" | "admin" | "viewer" = "operator", query = ""): Promise<DownloadTasks> {
   const response = await harness.request(`/api/console/tasks?connection=${connection}${query}`, { as });

@@ -79,7 +79,7 @@ test("ends the upload upstream without an error when the client disconnects", as
     headers: { "content-type": "multipart/form-data; boundary=x", "content-length": "5000" },
   });
   expect((await response.json()).code).toBe("CLIENT_GONE");
-  await expect.poll(() => server.seen.map(({ body: arrived }) => arrived.length)).toContain(1000);
+  await expect.poll(() => server.requests.map(({ body: arrived }) => arrived.length)).toContain(1000);
   expect(harness.log().slice(logged)).not.toContain('"level":50');
 });
 
@@ -107,7 +107,7 @@ test("reports the service's disconnect instead of a broken upload", async () => 
 });
 
 /** The console also reads jobs by itself. */
-const seenBelow = (path: string) => server.seen.filter(({ url }) => url.startsWith(path));
+const seenBelow = (path: string) => server.requests.filter(({ url }) => url.startsWith(path));
 
 test("refuses a non-multipart body before sending anything", async () => {
   const countBefore = seenBelow("/api/assets").length;

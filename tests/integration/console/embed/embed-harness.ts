@@ -4,7 +4,7 @@ import { type EmbedHostSaved } from "@/lib/contract/embed/embedding";
 import { type Role } from "@/lib/contract/people/roles";
 import { isEmbedded } from "@/lib/server/upstream/send";
 import { EMBED_PATH_HEADER } from "@/lib/shared/console-paths";
-import { type Asking, createHarness } from "@/tests/support/harness";
+import { type HarnessRequest, createHarness } from "@/tests/support/harness";
 
 export const ORIGIN = "https://app.example.com";
 export const SLOT = "abcdefgh1234";
@@ -16,7 +16,7 @@ type TicketRequest = { slot?: string; id?: string; origin?: string; cookie?: str
 export async function createEmbedWorld() {
   let clockMs = Date.now();
   const harness = await createHarness({ now: () => clockMs });
-  const request = (path: string, options: Asking = {}) => harness.request(path, options);
+  const request = (path: string, options: HarnessRequest = {}) => harness.request(path, options);
 
   async function addHost(change: Record<string, unknown> = {}, cookie?: string): Promise<Required<EmbedHostSaved>> {
     const defaults = { name: "Portal", origins: [ORIGIN], connection: null, role: "operator", pages: ["jobs", "assets"], guests: false };

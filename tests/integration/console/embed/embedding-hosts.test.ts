@@ -83,7 +83,7 @@ describe("a host page", () => {
     const signed = () =>
       new SignJWT(world.claims({ aud: host.audience })).setProtectedHeader({ alg: "ES256", kid: "one" }).sign(privateKey);
     expect([await bring(await signed()), await bring(await signed())]).toEqual([201, 201]);
-    expect(server.seen.length).toBe(1);
+    expect(server.requests.length).toBe(1);
     // The well-known confusion: a public key used as a secret.
     expect(await bring(await world.ticket({ aud: host.audience, secret: JSON.stringify(jwk) }))).toBe(401);
   });
@@ -236,7 +236,7 @@ async function keyServer() {
   const published = new Map<string, CryptoKey>();
   return {
     url: server.url,
-    countRequests: () => server.seen.length,
+    countRequests: () => server.requests.length,
     break: (broken: boolean) => void (isBroken = broken),
     async add(kid: string) {
       const { publicKey, privateKey } = await generateKeyPair("ES256");

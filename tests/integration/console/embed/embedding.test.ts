@@ -3,7 +3,7 @@ import { SignJWT } from "jose";
 import { describe, expect, it } from "vitest";
 import { EMBED_SESSION_MS } from "@/lib/contract/embed/embedding";
 import { EMBED_PATH_HEADER } from "@/lib/shared/console-paths";
-import { type Asking } from "@/tests/support/harness";
+import { type HarnessRequest } from "@/tests/support/harness";
 import { createEmbedWorld, SLOT } from "./embed-harness";
 
 const world = await createEmbedWorld();
@@ -219,7 +219,7 @@ describe("a session of an embedded page", () => {
     world.pass(EMBED_SESSION_MS + 1);
     await world.harness.renewCookies();
     expect(await isOpen(old)).toBe(false);
-    const stateOf = async (session: Asking) => (await world.ask("/api/console/session", session)).json();
+    const stateOf = async (session: HarnessRequest) => (await world.ask("/api/console/session", session)).json();
     expect(await stateOf(old)).toEqual({ state: "ended", cause: "expired" });
 
     const lowered = await world.enter({ sub: "admin@desk.test" });

@@ -45,7 +45,7 @@ test("keeps a submission's label in the list, the details and the history", asyn
 
 test("keeps labels in the console and sends none to the service", async () => {
   await submit("seed%2041");
-  expect(JSON.stringify(service.seen.map(({ headers, body }) => [headers, body.toString()]))).not.toContain("seed");
+  expect(JSON.stringify(service.requests.map(({ headers, body }) => [headers, body.toString()]))).not.toContain("seed");
 });
 
 test("shows no label for the same id at another connection", async () => {
@@ -81,7 +81,7 @@ test("links a rerun with its original and ignores such links from services", asy
   const { jobs } = await read("/api/jobs");
   expect(jobs?.map(({ rerun_of }) => rerun_of)).toEqual([undefined, "job-1"]);
   expect(await read("/api/jobs/job-1")).toMatchObject({ reruns: ["job-2"] });
-  const requests = service.seen.map(({ headers, body }) => [headers, body.toString()]);
+  const requests = service.requests.map(({ headers, body }) => [headers, body.toString()]);
   expect(JSON.stringify(requests)).not.toContain("x-lightdesk-rerun-of");
   const otherConnection = await harness.connect(service.url, "third-key");
   expect(await read("/api/jobs/job-1", otherConnection)).not.toHaveProperty("reruns");

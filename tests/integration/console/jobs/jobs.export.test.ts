@@ -1,7 +1,7 @@
 // The whole filtered list as a file, from services that answer in pages or break in the middle, or for a browser that leaves.
 import { expect, test } from "vitest";
 import { createHarness } from "@/tests/support/harness";
-import { answerJson, type Seen } from "@/tests/support/little-server";
+import { answerJson, type ReceivedRequest } from "@/tests/support/little-server";
 import { startLittleServer } from "@/tests/support/servers";
 import { until } from "@/tests/support/until";
 
@@ -19,7 +19,7 @@ const exportPath = (connection: string, query: string) =>
   `/api/console/jobs/export?connection=${connection}&workflow_id=${WORKFLOW}&${query}`;
 
 type Page = { limit: number; offset: number; url: URL };
-async function connect(respond: (page: Page, response: Parameters<typeof answerJson>[0], request: Seen) => void) {
+async function connect(respond: (page: Page, response: Parameters<typeof answerJson>[0], request: ReceivedRequest) => void) {
   const server = await startLittleServer((request, response) => {
     const url = new URL(request.url, "http://service.test");
     respond({ limit: Number(url.searchParams.get("limit")), offset: Number(url.searchParams.get("offset")), url }, response, request);
@@ -28,7 +28,7 @@ async function connect(respond: (page: Page, response: Parameters<typeof answerJ
   const get = (query: string, signal?: AbortSignal) =>
     harness.request(exportPath(connection, query), { as: "viewer", ...(signal && { signal }) });
   /** The requests of exports: the console also reads the list by itself, without a filter, once a connection has been used for a while. */
-  const listRequests = () => server.seen.filter(({ url }) => url.includes(`workflow_id=${WORKFLOW}`));
+  const listRequests = () => server.requests.filter(({ url }) => url.includes(`workflow_id=${WORKFLOW}`));
   return { connection, get, listRequests };
 }
 

@@ -131,5 +131,5 @@ test.each([
   const progress = { start_time: expect.any(Number), value: 0.25, nodes_total: 1, nodes_done: 0, current_node: "1", step: 1, steps: 4 };
   await untilProgress(progress, at);
   await get("/api/jobs", at);
-  if (!isOld) expect(local.seen.filter(({ method, url }) => method === "GET" && url === "/api/queue")).toHaveLength(1);
+  if (!isOld) expect(local.requests.filter(({ method, url }) => method === "GET" && url === "/api/queue")).toHaveLength(1);
 });

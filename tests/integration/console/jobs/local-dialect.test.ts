@@ -40,7 +40,7 @@ test("runs a workflow without key or Origin and lists it in the interface's word
     const jobs = await get(`/api/jobs?sort_by=${sort}&status=pending&limit=10`);
     expect(jobs).toMatchObject({ status: 200, body: { jobs: [{ id: body.prompt_id, status: "pending" }], pagination: { total: 1 } } });
   }
-  expect(local.seen.every(({ headers }) => headers.origin === undefined && headers["x-api-key"] === undefined)).toBe(true);
+  expect(local.requests.every(({ headers }) => headers.origin === undefined && headers["x-api-key"] === undefined)).toBe(true);
 });
 
 test("returns an earlier job with its outputs and owner on resubmission", async () => {
@@ -61,7 +61,7 @@ test("returns an earlier job with its outputs and owner on resubmission", async 
   };
   expect((await run()).outputs).toEqual({ "9": { images: [picture] } });
   expect((await run()).outputs).toEqual({ "9": { images: [picture] } });
-  const [, secondRequest] = local.seen.filter(({ url, method }) => method === "POST" && url === "/api/prompt").slice(-2);
+  const [, secondRequest] = local.requests.filter(({ url, method }) => method === "POST" && url === "/api/prompt").slice(-2);
   expect(secondRequest?.body.toString()).toContain("12345678901234567890");
 });
 
@@ -156,7 +156,10 @@ test("frees memory and interrupts with and without a body", async () => {
   const bare = async (path: string) => (await harness.request(at(path), { as: "owner", method: "POST" })).status;
   const withBody = async (path: string, json: object) => (await harness.request(at(path), { as: "owner", method: "POST", json })).status;
   expect([await bare("/api/free"), await withBody("/api/free", { unload_models: true })]).toEqual([200, 200]);
-  expect(local.seen.filter(({ url }) => url === "/api/free").map(({ body }) => body.toString())).toEqual(["{}", '{"unload_models":true}']);
+  expect(local.requests.filter(({ url }) => url === "/api/free").map(({ body }) => body.toString())).toEqual([
+    "{}",
+    '{"unload_models":true}',
+  ]);
   const [first = "", second = ""] = [local.submit(), local.submit()];
   local.begin();
   expect(await withBody("/api/interrupt", { prompt_id: second })).toBe(200);

@@ -32,7 +32,7 @@ test("passes exact digits to and from an external service", async () => {
   const id = await harness.connect(server.url, "key-of-the-service");
   const submitResponse = await harness.request(`/api/prompt?connection=${id}`, { as: "operator", method: "POST", body, headers });
   expect(submitResponse.status).toBe(200);
-  const received = server.seen.find(({ url }) => url === "/api/prompt")?.body.toString() ?? "";
+  const received = server.requests.find(({ url }) => url === "/api/prompt")?.body.toString() ?? "";
   expect(count(received, `"seed":${SEED}`)).toBe(2);
   expect(received).toContain(`"value":${NEXT}`);
 
@@ -60,6 +60,8 @@ test("keeps exact numbers on a local server", async () => {
   });
   const id = /"id":"([^"]+)"/.exec(await saveResponse.text())?.[1] ?? "";
   await harness.request(`/api/prompt?connection=${id}`, { as: "operator", method: "POST", body, headers });
-  expect(server.seen.find(({ url, method }) => url === "/api/prompt" && method === "POST")?.body.toString()).toContain(`"seed":${SEED}`);
+  expect(server.requests.find(({ url, method }) => url === "/api/prompt" && method === "POST")?.body.toString()).toContain(
+    `"seed":${SEED}`,
+  );
   for (const path of ["/api/queue", "/api/history_v2/p1"]) expect(await get(`${path}?connection=${id}`), path).toContain(`"seed":${SEED}`);
 });

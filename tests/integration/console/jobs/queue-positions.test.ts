@@ -26,7 +26,7 @@ async function poll(...now: string[]) {
   expect(source).toBe("queue");
   return pending.map(({ id, position }) => `${position} ${id}`);
 }
-const countRequests = () => server.seen.filter(({ url }) => url.startsWith("/api/queue")).length;
+const countRequests = () => server.requests.filter(({ url }) => url.startsWith("/api/queue")).length;
 
 test("requests the queue only when another job starts waiting", async () => {
   expect(await poll("c", "a", "b")).toEqual(["1 c", "2 a", "3 b"]);

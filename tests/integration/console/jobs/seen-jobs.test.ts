@@ -63,7 +63,7 @@ const connection = await store.connections.create({
 });
 const connectionId = connection.id;
 await storeApiKey(store.keys, ring, { connectionId, apiKey: KEY, now: now() });
-beforeEach(() => void (service.seen.length = 0));
+beforeEach(() => void (service.requests.length = 0));
 
 test("hides a member's own connection until an admin grants the right", async () => {
   for (const role of ["admin", "viewer", "owner"] as const) expect((await read("/api/jobs", role)).status).toBe(404);
@@ -71,10 +71,10 @@ test("hides a member's own connection until an admin grants the right", async ()
   expect(await (await harness.request("/api/console/connections", { as: "admin" })).text()).not.toContain(connectionId);
   expect((await give("admin", member("operator"))).status).toBe(409);
   expect((await give("admin", "nobody")).status).toBe(404);
-  expect(service.seen).toEqual([]);
+  expect(service.requests).toEqual([]);
   for (const role of ["admin", "viewer"] as const) expect((await give("admin", member(role))).status).toBe(204);
   expect((await read("/api/jobs", "viewer")).status).toBe(200);
-  expect(service.seen[0]?.headers["x-api-key"]).toBe(KEY);
+  expect(service.requests[0]?.headers["x-api-key"]).toBe(KEY);
   const [entry] = await harness.console.store.audit.list({ action: "giveJobsView" }, 1);
   expect(entry).toMatchObject({ memberName: "admin", connectionId, target: "viewer <viewer@desk.test>", status: 204 });
 });
@@ -99,7 +99,7 @@ describe("every operation, for a seeing admin", () => {
     const route = routes.find((route) => route.guard?.action === name && route.method === method);
     if (!route) return;
     await read("/api/jobs/job-1");
-    service.seen.length = 0;
+    service.requests.length = 0;
     const query = name === "view" ? "&filename=shown.png&type=output" : "";
     const filled = path.replace(/\{\w+\}/g, "job-1");
     const changes = method !== "GET" && method !== "HEAD";
@@ -111,11 +111,11 @@ describe("every operation, for a seeing admin", () => {
     });
     if (open.includes(name)) {
       expect([method, role, response.status]).toEqual(["GET", "viewer", 200]);
-      expect(service.seen.length).toBeGreaterThan(0);
+      expect(service.requests.length).toBeGreaterThan(0);
     } else {
       expect([response.status, method === "HEAD" ? "JOBS_ONLY" : await codeOf(response)]).toEqual([403, "JOBS_ONLY"]);
       // The job index may still read a page of the list that was shown before.
-      expect(service.seen.filter(({ url }) => !url.startsWith("/api/jobs?"))).toEqual([]);
+      expect(service.requests.filter(({ url }) => !url.startsWith("/api/jobs?"))).toEqual([]);
     }
   });
 });
@@ -132,11 +132,11 @@ describe("every console route, for a seeing admin", () => {
       ...(method !== "GET" && { json: {} }),
     });
     const code = await codeOf(response);
-    const requests = service.seen.filter(({ url }) => !/^\/api\/(jobs|history_v2|prompt|queue)\b/.test(url));
+    const requests = service.requests.filter(({ url }) => !/^\/api\/(jobs|history_v2|prompt|queue)\b/.test(url));
     expect(requests).toEqual([]);
     if (guard && openHere.includes(guard.action) && guard.action !== "thumbnail") expect(code).not.toBe("JOBS_ONLY");
     else expect(["JOBS_ONLY", "NOT_FOUND", "INVALID_BODY", "INVALID_QUERY"]).toContain(code);
-    expect(service.seen.every((request) => request.method === "GET")).toBe(true);
+    expect(service.requests.every((request) => request.method === "GET")).toBe(true);
   });
 
   test("allows use of the connection but no change, check or removal", async () => {
@@ -195,12 +195,12 @@ test("ends a running export and later reads when the right is revoked", async ()
   const access = await openForJobs(harness.contextOf("viewer"), connectionId);
   if (!access.ok) throw new Error(access.failure.message);
   expect((await take("operator", member("viewer"))).status).toBe(204);
-  service.seen.length = 0;
+  service.requests.length = 0;
   expect(await access.value.upstream.call(operations.listJobs, {})).toMatchObject({ ok: false, failure: { code: "NOT_FOUND" } });
   expect(await access.value.lostRights()).toMatchObject({ code: "NOT_FOUND" });
   expect((await read("/api/jobs", "viewer")).status).toBe(404);
   expect((await read("/api/view?filename=shown.png&type=output", "viewer")).status).toBe(404);
-  expect(service.seen).toEqual([]);
+  expect(service.requests).toEqual([]);
   expect((await take("operator", member("viewer"))).status).toBe(404);
   const [entry] = await harness.console.store.audit.list({ action: "takeJobsView" }, 2);
   expect(entry).toMatchObject({ memberName: "operator", connectionId });

@@ -27,7 +27,7 @@ async function connect(operations: Record<string, [number, unknown] | "silent">,
   const saveResponse = await post("/api/console/connections", { name: "Cloud", baseUrl: server.url, key: "k" });
   const { connection } = await saveResponse.json();
   const bodiesOf = (path: string) =>
-    server.seen.filter(({ method, url }) => method === "POST" && url.startsWith(path)).map(({ body }) => body.toString());
+    server.requests.filter(({ method, url }) => method === "POST" && url.startsWith(path)).map(({ body }) => body.toString());
   return {
     server,
     sent: bodiesOf,
@@ -78,7 +78,7 @@ test("stops waiting for further jobs after one unanswered stop", async () => {
     { "POST /api/jobs/a/cancel": [200, { cancelled: false }], "POST /api/jobs/b/cancel": "silent" },
     ["a", "b", "c", "d"],
   );
-  server.seen.length = 0;
+  server.requests.length = 0;
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
   const stopping = stop(["a", "b", "c", "d"]);
   while (sent("/api/jobs/").length < 2) await new Promise((resolve) => setImmediate(resolve));

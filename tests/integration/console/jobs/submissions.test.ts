@@ -2,7 +2,7 @@ import { type ServerResponse } from "node:http";
 import { beforeEach, expect, test, vi } from "vitest";
 import { StoreAway } from "@/lib/shared/error-codes";
 import { createHarness, type Harness } from "@/tests/support/harness";
-import { answerJson, type LittleServer, type Seen } from "@/tests/support/little-server";
+import { answerJson, type LittleServer, type ReceivedRequest } from "@/tests/support/little-server";
 import { startLittleServer } from "@/tests/support/servers";
 import { until } from "@/tests/support/until";
 
@@ -12,7 +12,7 @@ const prompt = { "1": { class_type: "SaveImage", inputs: {} } };
 let harness: Harness;
 let service: LittleServer;
 let connection: string;
-let respond: (request: Seen, response: ServerResponse) => void;
+let respond: (request: ReceivedRequest, response: ServerResponse) => void;
 
 beforeEach(async () => {
   harness = await createHarness();
@@ -21,7 +21,7 @@ beforeEach(async () => {
   respond = (_, response) => answerJson(response, { prompt_id: `job-${submitRequests().length}`, number: 1, node_errors: {} });
 });
 
-const submitRequests = () => service.seen.filter(({ method }) => method === "POST");
+const submitRequests = () => service.requests.filter(({ method }) => method === "POST");
 
 function submission(options: { key?: string; json?: unknown; signal?: AbortSignal; as?: "operator" | "admin" } = {}): Promise<Response> {
   return harness.request(`/api/prompt?connection=${connection}`, {

@@ -140,13 +140,13 @@ describe("shared reads", () => {
   beforeEach(() => {
     jobs = [aJob("first")];
     harness.console.jobAnswers.changed();
-    server.seen.splice(0);
+    server.requests.splice(0);
   });
 
   const aJob = (id: string) => ({ id, status: "completed", create_time: 1_767_225_600_000 });
   const list = (as: "viewer" | "operator" | "owner" = "viewer") => harness.request(`/api/jobs?connection=${connection}&limit=9`, { as });
   const idsIn = async (response: Response): Promise<string[]> => (await response.json()).jobs.map(({ id }: { id: string }) => id);
-  const calls = () => server.seen.filter(({ url }) => url.includes("limit=9")).length;
+  const calls = () => server.requests.filter(({ url }) => url.includes("limit=9")).length;
   const post = (path: string, json: object) =>
     harness.request(`${path}?connection=${connection}`, { as: "operator", method: "POST", json });
 

@@ -5,7 +5,7 @@ import { type LiveAnswer, MAX_TOPICS } from "@/lib/contract/live";
 import { storeApiKey } from "@/lib/server/keys/key-ring";
 import { canvas } from "@/tests/integration/service/support";
 import { createHarness, type Harness } from "@/tests/support/harness";
-import { answerJson, type LittleServer, type Seen, startLittleServer } from "@/tests/support/little-server";
+import { answerJson, type LittleServer, type ReceivedRequest, startLittleServer } from "@/tests/support/little-server";
 import { liveQuery, type LiveStream, openLive, type Received } from "@/tests/support/live-stream";
 import { makeToken } from "@/tests/support/tokens";
 import { until } from "@/tests/support/until";
@@ -44,7 +44,7 @@ const stateIn = (id: string) => (item: Received) => {
 };
 
 /** A service of other people: lists `jobs`, and answers what the test says. */
-type Behaviour = { memberId?: string; answer?: (request: Seen) => { status?: number; headers?: Record<string, string> } };
+type Behaviour = { memberId?: string; answer?: (request: ReceivedRequest) => { status?: number; headers?: Record<string, string> } };
 
 async function startService({ memberId, answer = () => ({}) }: Behaviour = {}) {
   const jobs: Record<string, unknown>[] = [];
@@ -57,7 +57,7 @@ async function startService({ memberId, answer = () => ({}) }: Behaviour = {}) {
   const { store, ring, now } = harness.console;
   const { id: connection } = await store.connections.create({ name: "A service", baseUrl: server.url, memberId, createdAt: now() });
   await storeApiKey(store.keys, ring, { connectionId: connection, apiKey: "comfyui-0123456789abcdef0123456789abcdef", now: now() });
-  const reads = () => server.seen.filter(({ url }) => url.startsWith("/api/jobs")).length;
+  const reads = () => server.requests.filter(({ url }) => url.startsWith("/api/jobs")).length;
   return { jobs, server, connection, reads };
 }
 

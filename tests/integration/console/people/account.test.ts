@@ -75,8 +75,8 @@ test("limits guesses of the current password as at sign-in", async () => {
   expect(await change("admin", { email: "x@desk.test", currentPassword: PASSWORD })).toMatchObject({ status: 200 });
 });
 
-type Listed = { id: string; browser: string; address: string; current: boolean; usedAt: number };
-const listSessions = async (cookie: string): Promise<Listed[]> =>
+type ListedSession = { id: string; browser: string; address: string; current: boolean; usedAt: number };
+const listSessions = async (cookie: string): Promise<ListedSession[]> =>
   (await (await harness.request("/api/console/account/sessions", { cookie })).json()).sessions;
 const end = async (cookie: string, id = "") =>
   (await harness.request(`/api/console/account/sessions${id}`, { cookie, method: "DELETE" })).status;

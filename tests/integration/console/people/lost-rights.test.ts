@@ -10,14 +10,14 @@ import { makeToken } from "@/tests/support/tokens";
 
 const ID = "00000000-0000-4000-8000-000000000000";
 /** Called before the service answers. */
-let meanwhile: () => Promise<void> = () => Promise.resolve();
+let beforeRespond: () => Promise<void> = () => Promise.resolve();
 
 const harness = await createHarness();
 const service = await startLittleServer(async ({ url }, response) => {
-  await meanwhile();
+  await beforeRespond();
   if (url.startsWith("/api/jobs?"))
     return answerJson(response, {
-      jobs: [{ id: `job-${service.seen.length}`, status: "in_progress", create_time: 1 }],
+      jobs: [{ id: `job-${service.requests.length}`, status: "in_progress", create_time: 1 }],
       pagination: { has_more: true },
     });
   if (url.endsWith("/content")) return response.writeHead(200).end("bytes");
@@ -33,12 +33,12 @@ const service = await startLittleServer(async ({ url }, response) => {
 const connection = await harness.connect(service.url, "a-key-of-the-team");
 
 /** Leaves out an aborted upload of an earlier test that arrives late, and what the job index reads of single jobs. */
-const calls = () => service.seen.filter(({ url }) => !/^\/api\/(userdata|upload)|^\/api\/jobs\/[^/]+$/.test(url));
+const serviceCalls = () => service.requests.filter(({ url }) => !/^\/api\/(userdata|upload)|^\/api\/jobs\/[^/]+$/.test(url));
 
 let person: { id: string; cookie: string };
 let count = 0;
 beforeEach(async () => {
-  meanwhile = () => Promise.resolve();
+  beforeRespond = () => Promise.resolve();
   count += 1;
   const passwordHash = "x";
   const member = await harness.console.store.members.create({
@@ -50,7 +50,7 @@ beforeEach(async () => {
   });
   if (!member) throw new Error("no member");
   person = { id: member.id, cookie: await harness.mintCookie({ sub: member.id, version: member.sessionVersion }) };
-  service.seen.length = 0;
+  service.requests.length = 0;
 });
 
 const accessChanges = {
@@ -58,7 +58,7 @@ const accessChanges = {
   removed: () => harness.request(`/api/console/members/${person.id}`, { as: "owner", method: "DELETE" }),
   lowered: () => harness.request(`/api/console/members/${person.id}`, { as: "owner", method: "PUT", json: { role: "viewer" } }),
 };
-async function lose(change: keyof typeof accessChanges) {
+async function applyChange(change: keyof typeof accessChanges) {
   const response = await accessChanges[change]();
   expect(response.ok).toBe(true);
 }
@@ -115,7 +115,7 @@ describe.each(["removed", "lowered", "suspended"] as const)("a member who is %s 
             if (hasRequest) return controller.close();
             hasRequest = true;
             controller.enqueue(Buffer.from(body.slice(0, -1)));
-            await lose(change);
+            await applyChange(change);
             controller.enqueue(Buffer.from(body.slice(-1)));
           },
         },
@@ -146,35 +146,35 @@ describe.each(["removed", "lowered", "suspended"] as const)("a member who is %s 
       if (hasRequest) expect(await remainingRows()).toBe(before);
       expect([undefined, "Late"]).toContain((await store.members.get(person.id))?.name);
       if (hasRequest)
-        expect(service.seen.filter(({ method, body: requestBody }) => method !== "GET" && requestBody.toString() === body)).toEqual([]);
+        expect(service.requests.filter(({ method, body: requestBody }) => method !== "GET" && requestBody.toString() === body)).toEqual([]);
     },
   );
 });
 
 describe.each(["removed", "lowered", "suspended"] as const)("a member who is %s during an act of many steps", (change) => {
-  const after = (count: number, listCalls = calls) => {
-    meanwhile = async () => {
-      if (listCalls().length === count) await lose(change);
+  const changeAfter = (count: number, listCalls = serviceCalls) => {
+    beforeRespond = async () => {
+      if (listCalls().length === count) await applyChange(change);
     };
   };
 
   test("stops no further job", async () => {
-    after(1);
+    changeAfter(1);
     const response = await harness.request(`/api/console/jobs/stop?connection=${connection}`, {
       cookie: person.cookie,
       method: "POST",
       json: { ids: ["job-1", "job-2"] },
     });
     expect([401, 403]).toContain(response.status);
-    expect(calls().filter(({ method }) => method === "POST")).toEqual([]);
+    expect(serviceCalls().filter(({ method }) => method === "POST")).toEqual([]);
   });
 
   test("gets no further page of an export", async () => {
-    after(2);
+    changeAfter(2);
     const response = await harness.request(`/api/console/jobs/export?connection=${connection}&format=json`, { cookie: person.cookie });
     const text = await response.text();
     expect(text).toMatch(/"complete":false,"failure":\{"code":"(UNAUTHORIZED|ROLE_TOO_LOW)"/);
-    expect(calls().filter(({ url }) => url.startsWith("/api/jobs?")).length).toBeLessThanOrEqual(2);
+    expect(serviceCalls().filter(({ url }) => url.startsWith("/api/jobs?")).length).toBeLessThanOrEqual(2);
   });
 
   test("gets no further file of an archive", async () => {
@@ -184,10 +184,10 @@ describe.each(["removed", "lowered", "suspended"] as const)("a member who is %s 
       json: { ids: ["a", "b", "c"] },
     });
     const { id } = (await response.json()) as { id: string };
-    service.seen.length = 0;
+    service.requests.length = 0;
     // The job index may read its list at the same time.
-    const assetCalls = () => calls().filter(({ url }) => !url.startsWith("/api/jobs?"));
-    after(2, assetCalls);
+    const assetCalls = () => serviceCalls().filter(({ url }) => !url.startsWith("/api/jobs?"));
+    changeAfter(2, assetCalls);
     const file = await harness.request(`/api/console/archive/${id}`, { cookie: person.cookie });
     const names = [...readZip(Buffer.from(await file.arrayBuffer())).keys()];
     expect(names).toEqual(["a.png", "NOT INCLUDED.txt"]);
@@ -195,7 +195,7 @@ describe.each(["removed", "lowered", "suspended"] as const)("a member who is %s 
   });
 
   test("makes no connection, however long the service takes to say whose key it is", async () => {
-    after(1);
+    changeAfter(1);
     const response = await harness.request("/api/console/connections", {
       cookie: person.cookie,
       method: "POST",
@@ -210,8 +210,8 @@ describe.each(["removed", "lowered", "suspended"] as const)("a member who is %s 
 
 describe.each<[string, (id: string) => Promise<unknown>, number]>([
   ["revoked", (id) => harness.request(`/api/console/tokens/${id}`, { as: "owner", method: "DELETE" }), 401],
-  ["of a member who was suspended", () => lose("suspended"), 401],
-  ["of a member who was lowered", () => lose("lowered"), 403],
+  ["of a member who was suspended", () => applyChange("suspended"), 401],
+  ["of a member who was lowered", () => applyChange("lowered"), 403],
 ])("a token that is %s meanwhile", (_how, end, status) => {
   const make = () => makeToken(harness, "admin", { memberId: person.id, connectionId: connection, connectionIds: [connection] });
 
@@ -241,22 +241,22 @@ describe.each<[string, (id: string) => Promise<unknown>, number]>([
       body,
     });
     expect(response.status).toBe(status);
-    expect(service.seen.filter(({ method, body: requestBody }) => method !== "GET" && requestBody.toString() === text)).toEqual([]);
+    expect(service.requests.filter(({ method, body: requestBody }) => method !== "GET" && requestBody.toString() === text)).toEqual([]);
   });
 
   test("gets no further file of an archive, and stops no further job", async () => {
     const { id, headers } = await make();
     const response = await harness.request("/api/console/archive", { headers, method: "POST", json: { ids: ["a", "b", "c"] } });
     const archive = ((await response.json()) as { id: string }).id;
-    service.seen.length = 0;
-    meanwhile = async () => {
-      if (calls().length === 2) await end(id);
+    service.requests.length = 0;
+    beforeRespond = async () => {
+      if (serviceCalls().length === 2) await end(id);
     };
     const file = await harness.request(`/api/console/archive/${archive}`, { headers });
     const names = [...readZip(Buffer.from(await file.arrayBuffer())).keys()];
     expect(names).toContain("NOT INCLUDED.txt");
-    expect(calls()).toHaveLength(2);
+    expect(serviceCalls()).toHaveLength(2);
     expect((await harness.request("/api/console/jobs/stop", { headers, method: "POST", json: { ids: ["job-1"] } })).status).toBe(status);
-    expect(calls().filter(({ method }) => method === "POST")).toEqual([]);
+    expect(serviceCalls().filter(({ method }) => method === "POST")).toEqual([]);
   });
 });

@@ -4,7 +4,7 @@ import { type AuditPage } from "@/lib/contract/audit/audit";
 import { type Role } from "@/lib/contract/people/roles";
 import { readInvitation } from "@/lib/server/auth/members";
 import { listMembers } from "@/lib/server/queries/members";
-import { type Asking, createHarness, type Harness } from "@/tests/support/harness";
+import { type HarnessRequest, createHarness, type Harness } from "@/tests/support/harness";
 
 let now = 1_800_000_000_000;
 let harness: Harness;
@@ -13,11 +13,11 @@ beforeEach(async () => {
 });
 
 const idOf = (role: Role) => harness.viewerOf(role).memberId;
-const member = (method: "PUT" | "DELETE", id: string, options: Asking) =>
+const member = (method: "PUT" | "DELETE", id: string, options: HarnessRequest) =>
   harness.request(`/api/console/members/${id}`, { method, ...options });
 const jobsStatus = async (cookie: string) => (await harness.request("/api/jobs", { cookie })).status;
 
-async function invite(email: string, role: Role, options: Asking = { as: "admin" }): Promise<{ token: string; url: string }> {
+async function invite(email: string, role: Role, options: HarnessRequest = { as: "admin" }): Promise<{ token: string; url: string }> {
   const response = await harness.request("/api/console/members/invitations", { method: "POST", json: { email, role }, ...options });
   const { url }: { url: string } = await response.json();
   return { url, token: new URL(url).searchParams.get("token") ?? "" };
@@ -142,7 +142,7 @@ test("names the members of older entries, removed ones by their last entry", asy
 });
 
 test("explains a refused member change in the answer and in the log", async () => {
-  const codes = async (id: string, options: Asking) => (await (await member("PUT", id, options)).json()).code;
+  const codes = async (id: string, options: HarnessRequest) => (await (await member("PUT", id, options)).json()).code;
   expect(await codes(idOf("owner"), { as: "admin", json: { role: "viewer" } })).toBe("OWNER_PROTECTED");
   expect(await codes(idOf("owner"), { as: "owner", json: { disabled: true } })).toBe("OWNER_PROTECTED");
   expect(await codes(idOf("admin"), { as: "admin", json: { disabled: true } })).toBe("OWN_MEMBERSHIP");
@@ -159,14 +159,22 @@ test("explains a refused member change in the answer and in the log", async () =
   ]);
 });
 
-type Listed = { id: string; email: string; state: string; role: string; invitedBy?: string; createdAt?: number; expiresAt: number };
-async function invitations(): Promise<Listed[]> {
+type ListedInvitation = {
+  id: string;
+  email: string;
+  state: string;
+  role: string;
+  invitedBy?: string;
+  createdAt?: number;
+  expiresAt: number;
+};
+async function invitations(): Promise<ListedInvitation[]> {
   const response = await harness.request("/api/console/members/invitations", { as: "admin" });
   const text = await response.text();
   expect(text).not.toMatch(/token/i);
   return JSON.parse(text).invitations;
 }
-const withdraw = async (id: string, options: Asking = { as: "admin" }) =>
+const withdraw = async (id: string, options: HarnessRequest = { as: "admin" }) =>
   (await harness.request(`/api/console/members/invitations/${id}`, { method: "DELETE", ...options })).status;
 
 test("lists invitations with author, role, end and outcome, never the link", async () => {

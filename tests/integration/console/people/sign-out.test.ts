@@ -11,10 +11,10 @@ let now = Date.now();
 const harness = await createHarness({ now: () => now, settings: { LIGHTDESK_PUBLIC_URL: `http://${HOST}` } });
 
 type Jar = Record<string, string>;
-type Answered = { body?: { csrfToken?: string }; cookies?: { name: string; value: string }[] };
-type Core = { AuthHandler(request: { req: object; options: NextAuthOptions }): Promise<Answered> };
+type AuthResponse = { body?: { csrfToken?: string }; cookies?: { name: string; value: string }[] };
+type AuthCore = { AuthHandler(request: { req: object; options: NextAuthOptions }): Promise<AuthResponse> };
 /** next-auth without Next around it: its handler for route files only accepts a request that Next opened. */
-const core: Core = await import(join(process.cwd(), "node_modules/next-auth/core/index.js"));
+const core: AuthCore = await import(join(process.cwd(), "node_modules/next-auth/core/index.js"));
 const changes: string[] = [];
 let requestHeaders: Record<string, string> = {};
 const options = () =>
@@ -46,11 +46,11 @@ const signIn = () => post("callback", { email: "operator@desk.test", password: P
 const statusWith = async (token: string) => (await harness.request("/api/jobs", { cookie: `${SESSION_COOKIE}=${token}` })).status;
 
 test("ends the session for its cookie and for renewed ones", async () => {
-  const [firstToken, another] = [await signIn(), await signIn()];
+  const [firstToken, otherToken] = [await signIn(), await signIn()];
   const renewed = (await auth("GET", "session", { [SESSION_COOKIE]: firstToken })).set[SESSION_COOKIE] ?? "";
   expect([renewed !== "" && renewed !== firstToken, await statusWith(firstToken), await statusWith(renewed)]).toEqual([true, 200, 200]);
   await post("signout", {}, renewed);
-  expect([await statusWith(firstToken), await statusWith(renewed), await statusWith(another)]).toEqual([401, 401, 200]);
+  expect([await statusWith(firstToken), await statusWith(renewed), await statusWith(otherToken)]).toEqual([401, 401, 200]);
   const after = await auth("GET", "session", { [SESSION_COOKIE]: firstToken });
   expect([after.body, after.set[SESSION_COOKIE]]).toEqual([{}, ""]);
   expect(changes).toEqual(["signIn operator", "signIn operator", "signOut operator"]);

@@ -115,7 +115,7 @@ test("isolates cached previews by connection, key and session", async () => {
   const name = `${"c".repeat(64)}.png`;
   world.files.set(name, { type: "image/png", bytes: world.png });
   expect((await world.ask(`filename=${name}&edge=256`)).status).toBe(200);
-  const asks = () => world.service.seen.filter(({ url }) => url.includes(name)).map(({ headers }) => headers["x-api-key"]);
+  const asks = () => world.service.requests.filter(({ url }) => url.includes(name)).map(({ headers }) => headers["x-api-key"]);
   expect(asks()).toEqual(["sk-secret-key"]);
   const otherConnection = await world.harness.connect(world.service.url, "sk-other-key");
   world.files.delete(name);
@@ -215,9 +215,9 @@ it("makes no preview of media sent whole and passes a preview's encoding on", as
     expect([type, (await world.ask("filename=media&edge=128")).status]).toEqual([type, 204]);
   }
   world.files.set("plain.png", { type: "image/png", bytes: world.png });
-  world.service.seen.splice(0);
+  world.service.requests.splice(0);
   const query = `connection=${world.connection}&filename=plain.png&preview=${encodeURIComponent("webp;90")}&channel=rgb`;
   expect((await world.harness.request(`/api/view?${query}`, { as: "viewer" })).status).toBe(200);
-  const [params] = world.service.seen.map(({ url }) => new URL(url, "http://x").searchParams);
+  const [params] = world.service.requests.map(({ url }) => new URL(url, "http://x").searchParams);
   expect([params?.get("preview"), params?.get("channel")]).toEqual(["webp;90", "rgb"]);
 });

@@ -30,7 +30,7 @@ test("holds twelve large files at once and never delays a small one", async () =
   const controller = new AbortController();
   const waiting = get(three, "whole.png").then((status) => (answered = status));
   const left = get(three, "whole-too.png", controller.signal);
-  await until("the others are asked for", () => service.seen.length === 14);
+  await until("the others are asked for", () => service.requests.length === 14);
   for (let at = 0; at < 10; at += 1) expect(await get(three, `small${at}.png`)).toBe(200);
   expect(answered).toBeUndefined();
   controller.abort();

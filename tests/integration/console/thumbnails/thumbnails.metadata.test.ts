@@ -9,13 +9,13 @@ beforeEach(async () => {
   world = await startThumbnailWorld();
 });
 
-const since = (from: number) => world.service.seen.slice(from).map(({ url }) => url.replace(/\?.*/, ""));
+const since = (from: number) => world.service.requests.slice(from).map(({ url }) => url.replace(/\?.*/, ""));
 
 test("loads a listed asset's thumbnail with one call", async () => {
   world.files.set("/one.png", { type: "image/png", bytes: world.png });
   world.previews.set("one", "/one.png");
   expect((await world.list()).status).toBe(200);
-  const from = world.service.seen.length;
+  const from = world.service.requests.length;
   expect((await world.ask("asset=one&version=1&edge=256")).status).toBe(200);
   expect(since(from)).toEqual(["/one.png"]);
 });
@@ -24,7 +24,7 @@ test("requests the asset without a version or with another key", async () => {
   world.files.set("/one.png", { type: "image/png", bytes: world.png });
   world.previews.set("one", "/one.png");
   await world.list();
-  const from = world.service.seen.length;
+  const from = world.service.requests.length;
   expect((await world.ask("asset=one&edge=256")).status).toBe(200);
   expect(since(from)).toEqual(["/api/assets/one", "/one.png"]);
   const seenAssets = createSeenAssets(() => 0);
@@ -47,7 +47,7 @@ test("refreshes an expired address but keeps a refusal", async () => {
 test("makes no call for an asset without a picture", async () => {
   world.previews.set("text", "");
   await world.list();
-  const from = world.service.seen.length;
+  const from = world.service.requests.length;
   expect((await world.ask("asset=text&version=1&edge=256")).status).toBe(204);
   expect(since(from)).toEqual([]);
 });

@@ -36,7 +36,7 @@ async function startPictures() {
     service,
     at,
     ask: (name: string) => at(`/api/console/thumbnail?filename=${name}&type=output`),
-    countRequests: () => service.seen.filter(({ url }) => url.startsWith("/api/view")).length,
+    countRequests: () => service.requests.filter(({ url }) => url.startsWith("/api/view")).length,
   };
 }
 
@@ -84,7 +84,7 @@ test("forwards a service's Retry-After and asks again on the next request", asyn
   const connection = await harness.connect(service.url, "k");
   const requestThumbnail = async (subject: string) => {
     const { status, headers } = await harness.request(`/api/console/thumbnail?connection=${connection}&${subject}`, { as: "viewer" });
-    return [status, headers.get("retry-after"), service.seen.length];
+    return [status, headers.get("retry-after"), service.requests.length];
   };
   for (let each = 1; each <= 5; each += 1) expect(await requestThumbnail(`asset=limited${each}`)).toEqual([429, "1", each]);
   refusal = { code: "SERVICE_UNAVAILABLE", status: 503 };
@@ -182,5 +182,5 @@ test("falls back to the file when its preview is useless, and not for other type
   // Its file did not arrive, which says nothing about its type.
   expect(await waitFor("broken")).toEqual(["broken", 502]);
   expect(await waitFor("limited")).toEqual(["limited", 429]);
-  expect(service.seen.filter(({ url }) => /film\.png|limited\.png/.test(url))).toEqual([]);
+  expect(service.requests.filter(({ url }) => /film\.png|limited\.png/.test(url))).toEqual([]);
 });

@@ -128,23 +128,26 @@ test("sends the key to previews on the service's origin only", async () => {
   world.previews.set("other", `${world.storage.url}/signed.png`);
   for (const asset of ["own", "relative", "other"])
     expect([asset, (await world.ask(`asset=${asset}&edge=128`)).status]).toEqual([asset, 200]);
-  const requests = world.service.seen.filter(({ url }) => url === "/previews/a.png");
+  const requests = world.service.requests.filter(({ url }) => url === "/previews/a.png");
   expect(requests.map(({ headers }) => headers["x-api-key"])).toEqual(["sk-secret-key", "sk-secret-key"]);
-  expect(world.storage.seen).toHaveLength(1);
-  expect(JSON.stringify(world.storage.seen)).not.toContain("sk-secret-key");
+  expect(world.storage.requests).toHaveLength(1);
+  expect(JSON.stringify(world.storage.requests)).not.toContain("sk-secret-key");
 });
 
 test("sends no key along redirects and blocks redirects to private networks", async () => {
-  world.storage.seen.splice(0);
+  world.storage.requests.splice(0);
   world.files.set("moved", { location: `${world.storage.url}/signed.png` });
   expect((await world.ask("filename=moved&edge=128")).status).toBe(200);
-  expect(JSON.stringify(world.storage.seen)).not.toContain("sk-secret-key");
+  expect(JSON.stringify(world.storage.requests)).not.toContain("sk-secret-key");
   // A preview on the service's own origin is fetched with the key; the target of its redirect must not get it, at home or elsewhere.
   world.files.set("/previews/moved.png", { location: "/previews/again.png" });
   world.files.set("/previews/again.png", { location: `${world.storage.url}/signed2.png` });
   world.previews.set("moved", "/previews/moved.png");
   expect((await world.ask("asset=moved&edge=128")).status).toBe(200);
-  const hops = [...world.service.seen.filter(({ url }) => url.startsWith("/previews/") && !url.endsWith("/a.png")), ...world.storage.seen];
+  const hops = [
+    ...world.service.requests.filter(({ url }) => url.startsWith("/previews/") && !url.endsWith("/a.png")),
+    ...world.storage.requests,
+  ];
   expect(hops.map(({ url, headers }) => [url, headers["x-api-key"]])).toEqual([
     ["/previews/moved.png", "sk-secret-key"],
     ["/previews/again.png", undefined],
@@ -158,7 +161,7 @@ test("sends no key along redirects and blocks redirects to private networks", as
   world.files.set("/previews/round.png", { location: "/previews/round.png" });
   world.previews.set("round", "/previews/round.png");
   expect((await world.ask("asset=round&edge=128")).ok).toBe(false);
-  const keys = (path: string) => world.service.seen.filter(({ url }) => url === path).map(({ headers }) => headers["x-api-key"]);
+  const keys = (path: string) => world.service.requests.filter(({ url }) => url === path).map(({ headers }) => headers["x-api-key"]);
   expect([keys("/previews/home.png"), keys("/previews/round.png")]).toEqual([[undefined], ["sk-secret-key", ...Array(5)]]);
   const inner = await startLittleServer((_, response) => void response.end(world.png));
   for (const location of [
@@ -172,7 +175,7 @@ test("sends no key along redirects and blocks redirects to private networks", as
     const response = await world.ask(`filename=${encodeURIComponent(`to ${location}`)}&edge=128`);
     expect([location, response.status >= 400]).toEqual([location, true]);
   }
-  expect(inner.seen).toEqual([]);
+  expect(inner.requests).toEqual([]);
 });
 
 test.each([

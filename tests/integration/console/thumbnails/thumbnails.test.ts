@@ -11,16 +11,16 @@ const world = await startThumbnailWorld();
 test("creates a WebP of the requested edge once and serves it from disk", async () => {
   const name = `${"d".repeat(64)}.png`;
   world.files.set(name, { type: "image/png", bytes: world.png });
-  const before = world.service.seen.length;
+  const before = world.service.requests.length;
   const answers = await Promise.all(Array.from({ length: 8 }, () => world.ask(`filename=${name}&edge=256`)));
   expect(answers.map(({ status }) => status)).toEqual(Array(8).fill(200));
   const first = Buffer.from((await answers[0]?.arrayBuffer()) ?? new ArrayBuffer(0));
   expect(await sharp(first).metadata()).toMatchObject({ format: "webp", width: 256, height: 128 });
-  expect(world.service.seen.length).toBe(before + 1);
+  expect(world.service.requests.length).toBe(before + 1);
   await world.ask(`filename=${name}&edge=256`);
-  expect(world.service.seen.length).toBe(before + 1);
+  expect(world.service.requests.length).toBe(before + 1);
   await world.ask(`filename=${name}&edge=128`);
-  expect(world.service.seen.length).toBe(before + 2);
+  expect(world.service.requests.length).toBe(before + 2);
 });
 
 test("makes previews of TIFF and AVIF files of every layout", async () => {
@@ -83,7 +83,7 @@ test("crops a very long picture sharply although its service shrinks it", async 
     .toBuffer({ resolveWithObject: true });
   expect([...data].map((value) => value > 128)).toEqual([false, false, true]);
   // A smaller edge needs only the size that the service shrinks to; a small picture is requested once.
-  expect(resizing.seen.map(({ url }) => new URL(url, "http://x").searchParams.get("res"))).toEqual(["256", "256", null]);
+  expect(resizing.requests.map(({ url }) => new URL(url, "http://x").searchParams.get("res"))).toEqual(["256", "256", null]);
 });
 
 test("limits a gallery's thumbnails to sixteen files in memory", async () => {
@@ -122,7 +122,7 @@ test("answers 304 for unchanged and immutable for content-addressed thumbnails",
 test("caches a versioned asset for good and revalidates an unversioned one", async () => {
   world.files.set("/shown/v.png", { type: "image/png", bytes: world.png });
   world.previews.set("v", "/shown/v.png");
-  const countRequests = () => world.service.seen.filter(({ url }) => url === "/shown/v.png").length;
+  const countRequests = () => world.service.requests.filter(({ url }) => url === "/shown/v.png").length;
   const response = await world.ask("asset=v&edge=128&version=blake3:1");
   expect([response.headers.get("cache-control"), countRequests()]).toEqual(["private, max-age=31536000, immutable", 1]);
   await world.ask("asset=v&edge=128&version=blake3:1");

@@ -18,7 +18,7 @@ const server = await startLittleServer(({ method, url }, response) => {
 beforeEach(async () => {
   bodies = {};
   takes = undefined;
-  server.seen.length = 0;
+  server.requests.length = 0;
   connection = await harness.connect(server.url, "k");
 });
 
@@ -42,7 +42,7 @@ test.each(cases)("reports %s %s of an existing item as absent and of a missing o
   expect(await request(method, path, json)).toEqual([501, "NOT_IMPLEMENTED"]);
 });
 
-const countRequests = (path: string) => server.seen.filter(({ url }) => url.startsWith(path)).length;
+const countRequests = (path: string) => server.requests.filter(({ url }) => url.startsWith(path)).length;
 
 test("does not send an absent change again", async () => {
   bodies = { "/api/jobs/a": { id: "a", status: "pending" }, "/api/jobs/b": { id: "b", status: "pending" }, "/api/jobs": jobs };

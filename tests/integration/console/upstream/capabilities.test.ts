@@ -34,7 +34,7 @@ async function probe(operationNames: string[], response: number, then: () => voi
 
 test("detects file access from a full, partial or empty read", async () => {
   for (const response of [200, 206, 416]) expect(await probe(["x.txt"], response)).toEqual([200, true]);
-  expect(server.seen.at(-1)).toMatchObject({ method: "GET", url: "/api/userdata/a%2Fx.txt" });
+  expect(server.requests.at(-1)).toMatchObject({ method: "GET", url: "/api/userdata/a%2Fx.txt" });
 });
 
 test("marks files as unsupported when a listed file cannot be read", async () => {
@@ -58,9 +58,9 @@ test("infers related capabilities from one read until one is refused", async () 
   expect((await has("embedded", all)).body).toEqual({ ...Object.fromEntries(all.map((value) => [value, true])), view: null });
   [files, status, onRead] = [[], 404, () => undefined];
   const connection = await harness.connect(server.url, "k");
-  server.seen.length = 0;
+  server.requests.length = 0;
   expect((await has(connection, all)).body).toEqual({ ...Object.fromEntries(all.map((value) => [value, false])), view: null });
-  expect(server.seen.map(({ method, url }) => `${method} ${url.split("?")[0]}`)).toEqual(["GET /api/tags", "GET /api/prompt"]);
+  expect(server.requests.map(({ method, url }) => `${method} ${url.split("?")[0]}`)).toEqual(["GET /api/tags", "GET /api/prompt"]);
 });
 
 test("refuses unknown capabilities and connections", async () => {
@@ -73,9 +73,9 @@ test("names the capability of a refused act and stops sending it", async () => {
   const connection = await harness.connect(server.url, "k");
   const move = () =>
     harness.request(`/api/userdata/a.json/move/b.json?connection=${connection}`, { as: "operator", method: "POST", json: undefined });
-  server.seen.length = 0;
+  server.requests.length = 0;
   for (let time = 0; time < 2; time += 1)
     expect(await (await move()).json()).toMatchObject({ code: "NOT_IMPLEMENTED", details: { capability: "userdata.move" } });
   // The index of jobs is read on meanwhile.
-  expect(server.seen.filter(({ method }) => method === "POST")).toHaveLength(1);
+  expect(server.requests.filter(({ method }) => method === "POST")).toHaveLength(1);
 });

@@ -69,14 +69,14 @@ test.each<[string, Answer, string]>([
     status: outcome,
   });
   expect(JSON.stringify(body)).not.toContain("very-secret");
-  expect(server.seen[0]?.headers["x-api-key"]).toBe("sk-very-secret");
+  expect(server.requests[0]?.headers["x-api-key"]).toBe("sk-very-secret");
 });
 
 test("recognizes a service by an address with /api", async () => {
   const server = await startLittleServer(user("active"));
   const { status, body } = await save(`${server.url}/api/`);
   expect([status, body.check.outcome, body.connection.baseUrl]).toEqual([201, "active", server.url]);
-  expect(server.seen.map(({ url }) => url)).toEqual(["/api/user"]);
+  expect(server.requests.map(({ url }) => url)).toEqual(["/api/user"]);
 });
 
 test("returns how long a postponed check must wait", async () => {
@@ -104,7 +104,7 @@ test("saves an accepted connection at once, also from the waiting list", async (
   for (const word of ["active", "waitlisted"]) {
     const server = await startLittleServer(user(word));
     const { status, body } = await save(server.url);
-    expect([status, body.connection.status, server.seen.length]).toEqual([201, word, 1]);
+    expect([status, body.connection.status, server.requests.length]).toEqual([201, word, 1]);
     await server.close();
   }
 });
@@ -174,10 +174,10 @@ test("asks for the key again when the base URL changes", async () => {
   const change = (json: object) => harness.request(`/api/console/connections/${id}`, { as: "operator", method: "PUT", json });
   const refused = await change({ baseUrl: young.url });
   expect([refused.status, (await refused.json()).details[0].path]).toEqual([400, "key"]);
-  expect(young.seen).toEqual([]);
+  expect(young.requests).toEqual([]);
   expect((await change({ name: "Renamed" })).status).toBe(200);
   expect((await change({ baseUrl: young.url, key: "another-key" })).status).toBe(200);
-  expect(young.seen[0]?.headers["x-api-key"]).toBe("another-key");
+  expect(young.requests[0]?.headers["x-api-key"]).toBe("another-key");
   await Promise.all([old.close(), young.close()]);
 });
 
@@ -185,13 +185,13 @@ test("uses the member's last connection and does not forward the parameter", asy
   const server = await startLittleServer((_, response) => answerJson(response, { jobs: [], pagination: {} }));
   const id = await harness.connect(server.url, "k");
   expect((await harness.request(`/api/jobs?connection=${id}&limit=3`, { as: "viewer" })).status).toBe(200);
-  expect(server.seen.at(-1)?.url).not.toContain("connection");
+  expect(server.requests.at(-1)?.url).not.toContain("connection");
   await harness.request(`/api/console/connections/${id}/use`, { as: "viewer", method: "POST" });
-  const before = server.seen.length;
+  const before = server.requests.length;
   await harness.request("/api/jobs", { as: "viewer" });
-  expect(server.seen.length).toBe(before + 1);
+  expect(server.requests.length).toBe(before + 1);
   await harness.request("/api/jobs", { as: "owner" });
-  expect(server.seen.length).toBe(before + 1);
+  expect(server.requests.length).toBe(before + 1);
 });
 
 test("masks secrets and the key in every service answer", async () => {
@@ -225,11 +225,11 @@ test("remembers a missing capability but learns nothing from a missing item", as
   const id = await harness.connect(server.url, "k");
   for (const _ of ["asked", "remembered"]) {
     const response = await harness.request(`/api/queue?connection=${id}`, { as: "viewer" });
-    expect([response.status, (await response.json()).code, server.seen.length]).toEqual([501, "NOT_IMPLEMENTED", 1]);
+    expect([response.status, (await response.json()).code, server.requests.length]).toEqual([501, "NOT_IMPLEMENTED", 1]);
   }
   for (const expected of [2, 3]) {
     await harness.request(`/api/view?filename=a.png&connection=${id}`, { as: "viewer" });
-    expect(server.seen.length).toBe(expected);
+    expect(server.requests.length).toBe(expected);
   }
 });
 

@@ -1,7 +1,7 @@
 // Refusals in unknown words, or in words that mean something else there: the console falls back to the status.
 import { describe, expect, test } from "vitest";
 import { createHarness } from "@/tests/support/harness";
-import { answerJson, type Seen } from "@/tests/support/little-server";
+import { answerJson, type ReceivedRequest } from "@/tests/support/little-server";
 import { startLittleServer } from "@/tests/support/servers";
 
 const harness = await createHarness({ upstreamLimits: { attempts: 1 } });
@@ -83,7 +83,7 @@ test("clear wins over delete, and what has no effect at a service is not sent th
 test("reads a 404 as an empty folder only while the service answers elsewhere", async () => {
   let isOut = false;
   const jobs = { jobs: [], pagination: { offset: 0, limit: 1, total: 0, has_more: false } };
-  const send = await connect((request: Seen, response) => {
+  const send = await connect((request: ReceivedRequest, response) => {
     if (!isOut && request.url.startsWith("/api/jobs")) answerJson(response, jobs);
     else answerJson(response, {}, 404);
   });
@@ -120,7 +120,7 @@ describe.each([
 
   test("counts its 404 only while the list answers", async () => {
     let isOut = false;
-    const send = await connect((request: Seen, response) => {
+    const send = await connect((request: ReceivedRequest, response) => {
       if (!isOut && request.url.startsWith(`${list}?`)) answerJson(response, none);
       else answerJson(response, { code: "NOT_FOUND", message: "no" }, 404);
     });
@@ -151,7 +151,7 @@ test.each([undefined, `blake3:${"b".repeat(64)}`])("trusts content only by the o
 test("six seconds in which every address is a 404 do not take an ability away", async () => {
   let isOut = false;
   const jobs = { jobs: [], pagination: { offset: 0, limit: 1, total: 0, has_more: false } };
-  const send = await connect((request: Seen, response) => {
+  const send = await connect((request: ReceivedRequest, response) => {
     if (isOut) answerJson(response, {}, 404);
     else if (request.url.startsWith("/api/jobs")) answerJson(response, jobs);
     else answerJson(response, { tags: [], total: 0, has_more: false });

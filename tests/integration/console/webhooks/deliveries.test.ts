@@ -9,7 +9,7 @@ let world: Awaited<ReturnType<typeof createWebhookWorld>>;
 beforeAll(async () => void (world = await createWebhookWorld()));
 afterAll(() => world.dispose());
 beforeEach(() => {
-  world.receiver.seen.length = 0;
+  world.receiver.requests.length = 0;
   world.responses.length = 0;
 });
 
@@ -28,7 +28,7 @@ it("signs a test and records its request and response", async () => {
   world.responses.push({ status: 200, body: `thanks\n${"x".repeat(5000)}` });
   const { webhook, secret } = await world.add();
   const delivery = await world.sendTest(webhook.id);
-  const [request] = world.receiver.seen;
+  const [request] = world.receiver.requests;
   expect(request).toMatchObject({ method: "POST", url: "/hook?token=of-the-receiver", headers: { "content-type": "application/json" } });
   expect(request?.headers["webhook-id"]).toBe(delivery.eventId);
   const [payload] = world.received(secret);
@@ -59,7 +59,7 @@ it("retries with growing waits and the same event id until the receiver recovers
   expect(delivery).toMatchObject({ attempts: 4, last: { status: 204 } });
   expect(waits[1]).toBeGreaterThan(2 * (waits[0] ?? 0));
   expect(waits[2]).toBe(150_000);
-  expect(world.receiver.seen.map(({ headers }) => headers["webhook-id"])).toEqual([event, event, event, event]);
+  expect(world.receiver.requests.map(({ headers }) => headers["webhook-id"])).toEqual([event, event, event, event]);
   expect(() => world.received(secret)).not.toThrow();
 });
 
@@ -104,7 +104,7 @@ it("follows no redirect", async () => {
       world.responses.push({ status, headers: { location: `${inside.url}/metadata` } });
       expect(await world.sendTest(webhook.id)).toMatchObject({ state: "failed", last: { status, problem: "redirected" } });
     }
-    expect(inside.seen).toEqual([]);
+    expect(inside.requests).toEqual([]);
   } finally {
     await inside.close();
   }
@@ -159,7 +159,7 @@ it("delivers to other receivers while one hangs", async () => {
     await addEvent(webhook.id, ownWorld);
     ownWorld.harness.console.webhooks.changed(ownWorld.connection);
     await until("the other one is delivered", async () => (await ownWorld.deliveries(webhook.id))[0]?.state === "delivered");
-    expect(slow.seen.length).toBeLessThanOrEqual(2);
+    expect(slow.requests.length).toBeLessThanOrEqual(2);
   } finally {
     for (const release of pendingResponses) release();
     await ownWorld.dispose();
@@ -172,7 +172,7 @@ it("signs with both secrets for a day after a renewal", async () => {
   const renewed = await (await world.change(webhook.id, { renewSecret: "keep-old" })).json();
   await world.sendTest(webhook.id);
   for (const secret of [first, renewed.secret]) expect(() => world.received(secret)).not.toThrow();
-  world.receiver.seen.length = 0;
+  world.receiver.requests.length = 0;
   const last = await (await world.change(webhook.id, { renewSecret: "at-once" })).json();
   expect(last.webhook.oldSecretUntil).toBeUndefined();
   await world.sendTest(webhook.id);
@@ -185,7 +185,7 @@ it("keeps address and secret when only the name changes", async () => {
   const response = await world.change(webhook.id, { name: "Another name" });
   expect(await response.json()).toEqual({ webhook: { ...webhook, name: "Another name" } });
   await world.sendTest(webhook.id);
-  expect(world.receiver.seen[0]?.url).toBe("/hook?token=of-the-receiver");
+  expect(world.receiver.requests[0]?.url).toBe("/hook?token=of-the-receiver");
   expect(() => world.received(secret)).not.toThrow();
 });
 
@@ -269,7 +269,7 @@ describe("a disabled webhook", () => {
     await world.request(`/api/console/connections/${connection}`, { as: "admin", method: "DELETE" });
     const response = await world.request(`/api/console/webhooks/${webhook.id}/deliveries`, { as: "admin" });
     expect([response.status, await world.harness.console.store.webhooks.listDeliveries(webhook.id, 10)]).toEqual([404, []]);
-    expect(world.receiver.seen).toEqual([]);
+    expect(world.receiver.requests).toEqual([]);
   });
 });
 

@@ -19,7 +19,7 @@ beforeAll(async () => {
   await world.looked();
 });
 afterAll(() => world.dispose());
-beforeEach(() => void (world.receiver.seen.length = 0));
+beforeEach(() => void (world.receiver.requests.length = 0));
 
 let count = 0;
 function job(id: string, change: Record<string, unknown>) {
@@ -57,7 +57,7 @@ it("reports a failure without the prompt that its reason quotes", async () => {
   expect(payloadOf("job.failed")).toMatchObject({
     data: { job: { failure: { code: "ValueError", message: "CLIPTextEncode: Could not parse '…" } } },
   });
-  for (const { body } of world.receiver.seen) expect(body.toString()).not.toContain("secret garden");
+  for (const { body } of world.receiver.requests) expect(body.toString()).not.toContain("secret garden");
 });
 
 it("includes the prompt only where the webhook is set to", async () => {
@@ -96,11 +96,11 @@ async function startChecks(length: number, everyMs: number) {
     for (const index of ended) Object.assign(queue[index] ?? {}, { status: "completed" });
     // These checks run in quicker succession than shared answers expire.
     ownWorld.harness.console.jobAnswers.changed();
-    const requests = ownWorld.upstream.seen.length;
+    const requests = ownWorld.upstream.requests.length;
     const result = await findEndedJobs(access.value, before, new AbortController().signal);
     if (!result.ok) throw new Error(result.failure.message);
     before = result.value.state;
-    return { requests: ownWorld.upstream.seen.length - requests, ended: result.value.ended.map(({ id }) => id) };
+    return { requests: ownWorld.upstream.requests.length - requests, ended: result.value.ended.map(({ id }) => id) };
   };
   return { own: ownWorld, queue, lookOnce, openCount: () => before?.open.length ?? 0 };
 }
@@ -169,8 +169,8 @@ it("sends an event once when several processes detect it", async () => {
 it("runs one check of a connection at a time", async () => {
   let release = (): void => undefined;
   world.service.answers = new Promise((resolve) => (release = resolve));
-  const before = world.upstream.seen.length;
-  const reads = () => world.upstream.seen.length - before;
+  const before = world.upstream.requests.length;
+  const reads = () => world.upstream.requests.length - before;
   await until("the check waits", () => (look(), reads() > 0));
   const checksBefore = world.checks();
   for (let count = 0; count < 5; count += 1) {

@@ -4,7 +4,7 @@ import { type DeliveryView, type WebhookSaved } from "@/lib/contract/webhook-eve
 import { type WebhookPayload, webhookPayloadSchema } from "@/lib/contract/webhooks";
 import { getProcessState } from "@/lib/server/running";
 import { createHarness } from "@/tests/support/harness";
-import { answerJson, type Seen, startLittleServer } from "@/tests/support/little-server";
+import { answerJson, type ReceivedRequest, startLittleServer } from "@/tests/support/little-server";
 import { until } from "@/tests/support/until";
 
 type Job = Record<string, unknown> & { id: string; status: string };
@@ -51,7 +51,7 @@ export async function createWebhookWorld(settings: Record<string, string> = {}) 
   };
   const path = "/api/console/webhooks";
   const hookPath = "/hook?token=of-the-receiver";
-  const at = (path: string) => receiver.seen.filter(({ url }) => url === path);
+  const at = (path: string) => receiver.requests.filter(({ url }) => url === path);
   const { webhooks } = harness.console.store;
   const take = webhooks.takeWatch.bind(webhooks);
   const looks = new Map<string, number>();
@@ -109,7 +109,7 @@ export async function createWebhookWorld(settings: Record<string, string> = {}) 
 }
 
 /** Throws unless the request is signed with the secret. */
-function verified({ headers, body }: Pick<Seen, "headers" | "body">, secret: string): WebhookPayload {
+function verified({ headers, body }: Pick<ReceivedRequest, "headers" | "body">, secret: string): WebhookPayload {
   const sentHeaders = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]));
   return webhookPayloadSchema.parse(new Webhook(secret).verify(body.toString("utf8"), sentHeaders));
 }

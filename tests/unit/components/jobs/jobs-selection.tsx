@@ -20,10 +20,10 @@ export const rows = [
 ];
 export const query: JobsQuery = { sort_by: "create_time", sort_order: "desc", offset: 200, limit: 100 };
 
-type Sent = { path: string; method: string; json: unknown; keepalive: boolean; press: string | null };
+type SentRequest = { path: string; method: string; json: unknown; keepalive: boolean; press: string | null };
 /** `fetch` is replaced: it records requests and answers like the console. */
-export function outside(respond: (request: Sent, nth: number) => Response | Promise<Response>): Sent[] {
-  const all: Sent[] = [];
+export function outside(respond: (request: SentRequest, nth: number) => Response | Promise<Response>): SentRequest[] {
+  const all: SentRequest[] = [];
   vi.stubGlobal("fetch", async (path: string, { method = "GET", body, keepalive = false, headers }: RequestInit = {}) => {
     const json: unknown = body === undefined || body === null ? undefined : JSON.parse(String(body));
     const requests = { path, method, json, keepalive, press: new Headers(headers).get(IDEMPOTENCY_HEADER) };

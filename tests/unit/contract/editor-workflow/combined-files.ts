@@ -5,7 +5,7 @@ import { readDrawingOf } from "@/lib/contract/editor-workflow/drawing";
 import { parseJson } from "@/lib/contract/json/parse-json";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { objectInfoSchema } from "@/lib/contract/schemas/object-info";
-import { comparable } from "./comparable";
+import { toComparable } from "./comparable";
 import { definition, info as small, net, type NodeSpec } from "./editor-files";
 
 export const A = "11111111-1111-1111-1111-111111111111";
@@ -118,6 +118,6 @@ export const outside = (node: Partial<NodeSpec>, nodes: NodeSpec[] = []) =>
 /** `file`: a text if its exact digits matter. */
 export function expectReadAs(file: object | string, expected: Nodes): void {
   const { graph } = toApiWorkflow(file, info, { fill: false });
-  expect(comparable(graph, info)).toEqual(comparable(graphOf(expected), info));
+  expect(toComparable(graph, info)).toEqual(toComparable(graphOf(expected), info));
   expect(readDrawingOf(typeof file === "string" ? parseJson(file) : file, graph)).toBeDefined();
 }

@@ -12,7 +12,7 @@ import { writable } from "@/lib/contract/editor-workflow/write-file";
 import { type JsonObject } from "@/lib/contract/json/json";
 import { objectInfoSchema } from "@/lib/contract/schemas/object-info";
 import { isLink } from "@/lib/contract/workflow/graph";
-import { comparable } from "./comparable";
+import { toComparable } from "./comparable";
 
 const folder = "tests/fixtures/editor-pairs";
 const read = (name: string) => JSON.parse(readFileSync(`${folder}/${name}`, "utf8"));
@@ -27,8 +27,8 @@ type Node = { id: number; type: string; mode: number; inputs?: Slot[]; outputs?:
 type Link = { id: number; origin_id: number; origin_slot: number; target_id: number; target_slot: number; type: unknown };
 type File = { version: number; nodes: Node[]; links: Link[]; definitions?: { subgraphs: JsonObject[] }; [extra: string]: unknown };
 /** `renamed`: the current id in the graph. */
-type Drawn = { file: File; renamed: (id: string) => string };
-type Change = (pair: Drawn, pick: <T>(list: readonly T[]) => T | undefined) => Drawn;
+type MutatedPair = { file: File; renamed: (id: string) => string };
+type Change = (pair: MutatedPair, pick: <T>(list: readonly T[]) => T | undefined) => MutatedPair;
 
 const objects = (links: unknown[]): Link[] =>
   links.map((link) => {
@@ -254,7 +254,7 @@ test("ignores unsent changes of a pair and saves one value in its place", () => 
   fc.assert(
     fc.property(fc.constantFrom(...names), draw, fc.constantFrom(0.4, 1), fc.nat(), (name, steps, version, choice) => {
       const file = read(`${name}.editor.json`);
-      const begin: Drawn = { file: { ...file, links: objects(file.links) }, renamed: (id) => id };
+      const begin: MutatedPair = { file: { ...file, links: objects(file.links) }, renamed: (id) => id };
       const mutated = steps.reduce((before, { how, draws }) => {
         let at = 0;
         return changes[how]?.(before, (list) => list[(draws[at++ % draws.length] ?? 0) % (list.length || 1)]) ?? before;
@@ -262,8 +262,8 @@ test("ignores unsent changes of a pair and saves one value in its place", () => 
       const changedFile = asSchema(mutated.file, version);
       const { graph } = toApiWorkflow(changedFile, info, { fill: false });
       expect(readDrawingOf(changedFile, graph)).toBeDefined();
-      expect(comparable(toApiWorkflow(changedFile, info).graph, info)).toEqual(
-        comparable(renamedGraph(read(`${name}.api.json`), mutated.renamed), info),
+      expect(toComparable(toApiWorkflow(changedFile, info).graph, info)).toEqual(
+        toComparable(renamedGraph(read(`${name}.api.json`), mutated.renamed), info),
       );
 
       const values = Object.entries(graph).flatMap(([id, node]) =>

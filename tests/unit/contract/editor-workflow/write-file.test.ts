@@ -13,7 +13,7 @@ import { parseExactJson } from "@/lib/contract/json/parse-json";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { objectInfoSchema } from "@/lib/contract/schemas/object-info";
 import { isLink } from "@/lib/contract/workflow/graph";
-import { comparable } from "./comparable";
+import { toComparable } from "./comparable";
 import { definition, info as ours, net } from "./editor-files";
 import { graphsOf } from "./random-graph";
 
@@ -51,7 +51,7 @@ test("reads back any graph written as an editor file", () => {
       expect(Object.keys(now).sort()).toEqual(Object.keys(graph).sort());
       expect(inputsLike(graph, now)).toEqual(inputsLike(graph, graph));
       // An input that the graph leaves out has the class's default.
-      expect(comparable({ ...now }, info)).toEqual(comparable(parseExactJson<Graph>(writeExactJson(graph)), info));
+      expect(toComparable({ ...now }, info)).toEqual(toComparable(parseExactJson<Graph>(writeExactJson(graph)), info));
     }),
     { numRuns: 150, seed: 20261123 },
   );

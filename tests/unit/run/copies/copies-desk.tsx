@@ -12,11 +12,11 @@ import { sampleText } from "../files";
 import { apiTo, openText } from "../page";
 import { renderPage } from "../render";
 
-type Sent = { width: unknown; key: string; label?: string; answer: (result: Result<unknown, Failure>) => void };
+type SentCopy = { width: unknown; key: string; label?: string; answer: (result: Result<unknown, Failure>) => void };
 
 /** A service whose answers the test chooses, one by one. */
 export function desk(ports: Partial<RunApi> = {}) {
-  const requests: Sent[] = [];
+  const requests: SentCopy[] = [];
   const sendPrompt = (submission: Submission, key: string, copy?: { label?: string }) =>
     new Promise<Result<unknown, Failure>>((resolve) =>
       requests.push({ width: submission.prompt["1"]?.inputs.width, key, ...(copy && { label: copy.label }), answer: resolve }),
@@ -42,7 +42,7 @@ export async function runCopies(typed: { from: string; to: string; step: string 
   fireEvent.click(within(dialog).getByRole("button", { name: press }));
 }
 
-export const nth = async (requests: Sent[], count: number): Promise<Sent> => {
+export const nth = async (requests: SentCopy[], count: number): Promise<SentCopy> => {
   await waitFor(() => expect(requests).toHaveLength(count));
   const last = requests[count - 1];
   if (!last) throw new Error("nothing was sent");

@@ -10,7 +10,7 @@ import { assetsAnswerSchema } from "@/lib/contract/schemas/asset";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { renderPage } from "../render";
 
-type Sent = {
+type SentPicture = {
   file: File;
   onProgress: (share: number) => void;
   signal: AbortSignal;
@@ -39,7 +39,7 @@ const listAssets: RunApi["listAssets"] = async ({ name_contains, exclude_tags = 
 };
 
 function show({ first = "photo.png", storedName = async () => undefined }: { first?: string; storedName?: RunApi["storedName"] } = {}) {
-  const requests: Sent[] = [];
+  const requests: SentPicture[] = [];
   const running: boolean[] = [];
   const values: unknown[] = [];
   const sendPicture: SendPicture = (file, options) => new Promise((finish) => requests.push({ file, ...options, finish }));

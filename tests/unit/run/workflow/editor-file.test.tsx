@@ -5,7 +5,7 @@ import { expect, test, vi } from "vitest";
 import { toApiWorkflow } from "@/lib/contract/editor-workflow";
 import { objectInfoSchema } from "@/lib/contract/schemas/object-info";
 import { failed, ok } from "@/lib/shared/result";
-import { comparable } from "@/tests/unit/contract/editor-workflow/comparable";
+import { toComparable } from "@/tests/unit/contract/editor-workflow/comparable";
 import { apiTo, drop, pressRun, show } from "../page";
 import { startPromptServer } from "../prompt-server";
 
@@ -40,11 +40,11 @@ test("opens a dropped file and sends the editor's own graph and drawing", async 
   await screen.findAllByRole("button", { name: "Run" });
   expect(screen.getAllByRole("textbox", { name: "width" }).map((field) => field.getAttribute("value"))).toEqual(["21", "55"]);
   pressRun();
-  await waitFor(() => expect(service.received).toHaveLength(1));
-  const [body] = service.received;
-  expect(comparable(body?.prompt, info)).toEqual(comparable(JSON.parse(pair("20-subgraph-linked-widget.api.json")), info));
+  await waitFor(() => expect(service.submissions).toHaveLength(1));
+  const [body] = service.submissions;
+  expect(toComparable(body?.prompt, info)).toEqual(toComparable(JSON.parse(pair("20-subgraph-linked-widget.api.json")), info));
   expect(body?.extra_data).toMatchObject({ extra_pnginfo: { workflow: { id: "a44465e7-edb3-4671-b9aa-dbc89af122ee", version: 0.4 } } });
-  service.answer({ status: 200, body: { prompt_id: "11111111-1111-4111-8111-111111111111", number: 1, node_errors: {} } });
+  service.respond({ status: 200, body: { prompt_id: "11111111-1111-4111-8111-111111111111", number: 1, node_errors: {} } });
 });
 
 test("shows a file's oddities by node, also after a reload", async () => {
@@ -74,9 +74,9 @@ test("saves typed values into the editor file and sends them", async () => {
   await screen.findAllByRole("button", { name: "Run" });
   type("width", "77", 1);
   pressRun();
-  await waitFor(() => expect(service.received).toHaveLength(1));
-  const [body] = service.received;
-  service.answer({ status: 200, body: { prompt_id: "11111111-1111-4111-8111-111111111111", number: 1, node_errors: {} } });
+  await waitFor(() => expect(service.submissions).toHaveLength(1));
+  const [body] = service.submissions;
+  service.respond({ status: 200, body: { prompt_id: "11111111-1111-4111-8111-111111111111", number: 1, node_errors: {} } });
   press("Save");
   expect((await screen.findByRole("radio", { name: /^Editor file/ })).matches(":checked")).toBe(true);
   press("Save", 1);
@@ -86,7 +86,7 @@ test("saves typed values into the editor file and sends them", async () => {
   const before = JSON.parse(pair("20-subgraph-linked-widget.editor.json"));
   before.definitions.subgraphs[0].nodes[1].widgets_values[1] = 77;
   expect(JSON.parse(file?.text ?? "")).toEqual(before);
-  expect(comparable(toApiWorkflow(file?.text, info).graph, info)).toEqual(comparable(body?.prompt, info));
+  expect(toComparable(toApiWorkflow(file?.text, info).graph, info)).toEqual(toComparable(body?.prompt, info));
   expect(body?.extra_data).toMatchObject({ extra_pnginfo: { workflow: { definitions: before.definitions } } });
 });
 
@@ -102,7 +102,7 @@ test("saves an API graph as such or as an editor file", async () => {
   await waitFor(() => expect(screen.queryByRole("textbox", { name: "Name" })).toBeNull());
   expect(files[0]?.path).toContain(encodeURIComponent("workflows/plain.json"));
   const { graph } = toApiWorkflow(files[0]?.text, info);
-  expect(comparable(graph, info)).toEqual(comparable(JSON.parse(pair("01-basic-image.api.json")), info));
+  expect(toComparable(graph, info)).toEqual(toComparable(JSON.parse(pair("01-basic-image.api.json")), info));
 });
 
 const drawing = () => JSON.parse(pair("01-basic-image.editor.json"));
@@ -130,9 +130,9 @@ test("neither saves nor sends a foreign drawing", async () => {
   expect(await screen.findByText(/with a new layout/)).toBeTruthy();
   press("Cancel");
   pressRun();
-  await waitFor(() => expect(service.received).toHaveLength(1));
+  await waitFor(() => expect(service.submissions).toHaveLength(1));
   // Its runs do not count as runs of that drawing either.
-  expect(service.received[0]?.extra_data).toEqual({ extra_pnginfo: { workflow: { id: expect.any(String), name: "two" } } });
-  expect(JSON.stringify(service.received[0]?.extra_data)).not.toContain(drawing().id);
-  service.answer({ status: 200, body: { prompt_id: "11111111-1111-4111-8111-111111111111", number: 1, node_errors: {} } });
+  expect(service.submissions[0]?.extra_data).toEqual({ extra_pnginfo: { workflow: { id: expect.any(String), name: "two" } } });
+  expect(JSON.stringify(service.submissions[0]?.extra_data)).not.toContain(drawing().id);
+  service.respond({ status: 200, body: { prompt_id: "11111111-1111-4111-8111-111111111111", number: 1, node_errors: {} } });
 });
