@@ -138,7 +138,7 @@ describe("core operations of the embedded service", async () => {
     );
   });
 
-  it("answers POST /api/assets/download with 202 first and 200 when it already exists", async () => {
+  it("answers POST /api/assets/download with 202, or 200 when the asset exists", async () => {
     const body = { source_url: `${sourceUrl}/models/afar.txt`, tags: ["models"], user_metadata: { from: "afar" } };
     const started = await client.post("/api/assets/download", body);
     expect(started.status).toBe(202);
@@ -188,7 +188,7 @@ describe("core operations of the embedded service", async () => {
     expect(record(conforms(operations.getUser, await client.get("/api/user"))).status).toBe("active");
   });
 
-  it("left no core operation out", () => {
+  it("covers every core operation", () => {
     expect(coreOperations.map((operation) => operation.name).filter((name) => !answered.has(name))).toEqual([]);
   });
 });

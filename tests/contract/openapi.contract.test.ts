@@ -26,7 +26,7 @@ const operationsIn = () =>
   );
 
 describe("the OpenAPI document", () => {
-  it("says what it is and where the service is", () => {
+  it("names the API and the service's URL", () => {
     expect(document).toMatchObject({
       openapi: "3.1.0",
       servers: [{ url: "http://service.test" }],
@@ -36,7 +36,7 @@ describe("the OpenAPI document", () => {
     expect(JSON.parse(JSON.stringify(document))).toEqual(document);
   });
 
-  it("holds every operation that the service offers, once, and no other", () => {
+  it("describes every operation of the service exactly once", () => {
     const ids = operationsIn().map((operation) => String(record(operation).operationId));
     expect(ids.sort()).toEqual([...offered, "getHealth", "getOpenApi"].sort());
     for (const { name, method, path } of allOperations.filter((operation) => offered.includes(operation.name)))
@@ -71,7 +71,7 @@ describe("the OpenAPI document", () => {
     );
   });
 
-  it("gives every operation a sentence, a success, and 401 where it needs a key", () => {
+  it("gives every operation a summary, a success and 401 when it needs a key", () => {
     for (const operation of operationsIn()) {
       const { operationId, summary, responses, security } = record(operation);
       const statuses = Object.keys(record(responses));
@@ -210,7 +210,7 @@ describe("the document and the service's answers", async () => {
     expect([...statuses].sort()).toEqual([200, 400, 403, 404, 405, 413, 415]);
   });
 
-  it("matches in every recorded answer and covers every operation", () => {
+  it("matches every recorded response and covers every operation", () => {
     expect(exchanges.flatMap((exchange) => undescribed(document, exchange))).toEqual([]);
     const tried = new Set(
       exchanges.flatMap(({ method, path, status }) => (status < 400 ? (findOperation(document, method, path)?.id ?? []) : [])),

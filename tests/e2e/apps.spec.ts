@@ -34,7 +34,7 @@ const editorFile = {
   },
 };
 
-test("runs an app made from an editor file, on a phone and by a script", async ({ signedIn: page, browser, desk }) => {
+test("runs an app made from an editor file on a phone and by a script", async ({ signedIn: page, browser, desk }) => {
   test.slow(); // two people, ten runs, and whole pages checked in both themes
   const address = await test.step("lets the author create the app", () => makeApp(page, desk));
   const phone = await test.step("shows the member nothing but apps", () => memberOnPhone(page, browser, desk));
@@ -50,8 +50,8 @@ test("runs an app made from an editor file, on a phone and by a script", async (
   const photo = await photograph({ r: 255, g: 30, b: 60 });
   await phone.getByTestId("picture-file").setInputFiles({ name: photo.name, mimeType: photo.type, buffer: photo.bytes });
   await expect(phone.getByText(/^my-photograph.png (uploaded|is already)/)).toBeVisible();
-  const image = await test.step("sends what the form shows in the first run", () => runOnce(phone, 1));
-  await test.step("draws a mask in place, full screen", async () => {
+  const image = await test.step("sends the values shown in the form on the first run", () => runOnce(phone, 1));
+  await test.step("edits a mask full screen", async () => {
     await drawMask(phone);
     expect(await runOnce(phone, 2)).not.toBe(image);
   });
@@ -65,7 +65,7 @@ test("runs an app made from an editor file, on a phone and by a script", async (
   for (let number = 4; number <= 10; number += 1) expect(await runOnce(phone, number)).toBe(image);
   await expect(phone.getByRole("article", { name: "Completed" })).toHaveCount(10);
 
-  await test.step("downloads the picture that was made", async () => {
+  await test.step("downloads the resulting picture", async () => {
     const coming = phone.waitForEvent("download");
     await phone.getByRole("link", { name: /^Download run-1_/ }).tap();
     const { channels } = await sharp(await readFile(await (await coming).path())).stats();
@@ -73,7 +73,7 @@ test("runs an app made from an editor file, on a phone and by a script", async (
   });
   await expectAccessibleInBothThemes(phone);
   expect(await phone.evaluate(() => document.documentElement.scrollWidth)).toBe(390);
-  await test.step("runs once when a script sends one key twice", () => runByScript(phone, desk, `/api${address}/runs`));
+  await test.step("runs once when a script reuses an idempotency key", () => runByScript(phone, desk, `/api${address}/runs`));
   await phone.goto(`${desk.url}/jobs`);
   await expect(phone).toHaveURL(/\/apps$/);
   await phone.context().close();

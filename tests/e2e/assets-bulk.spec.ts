@@ -6,7 +6,7 @@ import { expect, test } from "./support/test";
 
 const sha256 = (bytes: Buffer) => createHash("sha256").update(bytes).digest("hex");
 
-test("downloads selected assets as one exact ZIP, then deletes all matching", async ({ signedIn: page, desk }) => {
+test("downloads selected assets as one exact ZIP and deletes all matching", async ({ signedIn: page, desk }) => {
   const tag = `zip-${randomBytes(4).toString("hex")}`;
   // Two with the same name, and one larger than any buffer on the way.
   const files = new Map([

@@ -29,7 +29,7 @@ test("keeps the page and a requested jump while the table's code loads", async (
   await expect(page.getByRole("row").filter({ hasText: "wall_000.png" })).toBeInViewport();
 });
 
-test("keeps the press when a tile's picture is lost meanwhile", async ({ signedIn: page, desk }) => {
+test("keeps a press when the tile's picture fails to load meanwhile", async ({ signedIn: page, desk }) => {
   await somePictures(page, desk, 4);
   let lose = () => undefined as void;
   const dropped = new Promise<void>((resolve) => (lose = resolve));
@@ -213,7 +213,7 @@ test("scrolls, filters, selects and tags in the gallery and restores it by addre
   await expect(page.getByText("22 untagged")).toBeVisible();
 });
 
-test("opens, tags, edits, finds by bytes and deletes an asset beside the gallery", async ({ page, ownDesk }) => {
+test("opens, tags, edits, finds by bytes and deletes an asset in the panel", async ({ page, ownDesk }) => {
   await somePictures(page, ownDesk, 12);
   await page.goto(`${ownDesk.url}/assets?include_public=false`);
   await tile(page, "wall_005.png").click();

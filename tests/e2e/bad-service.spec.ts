@@ -3,7 +3,7 @@ import { startStandIn } from "./support/service";
 import { addConnection } from "./support/steps";
 import { expect, test } from "./support/test";
 
-test("names a down service when saving and on every page", async ({ signedIn: page, desk }) => {
+test("shows a down service when saving and on every page", async ({ signedIn: page, desk }) => {
   const emptyService = await startStandIn((_request, response) => response.end());
   await emptyService.stop();
   await page.goto(`${desk.url}/settings`);

@@ -110,7 +110,7 @@ test("keeps a visit below its path", async ({ page, browser }) =>
       await visitor.context().close();
       await host.stop();
     });
-    await test.step("signing out leads to the sign-in, and a link to a page through it to the page", async () => {
+    await test.step("signs out to the sign-in page and returns to the linked page", async () => {
       await page.getByRole("button", { name: "Sign out" }).click();
       await expect(page).toHaveURL(`${desk.url}/sign-in`);
       await page.goto(`${desk.url}/jobs?status=completed`);

@@ -58,7 +58,7 @@ test("cancels, reruns, downloads and deletes the selection with a result per job
   await expect(page.locator(`tr[data-row="${doneId}"]`)).toHaveCount(0);
 });
 
-test("opens a job beside the list, steps with keys and restores focus on Esc", async ({ signedIn: page, desk }) => {
+test("opens a job in the panel, moves with keys and restores focus on Esc", async ({ signedIn: page, desk }) => {
   const [older, newer] = [await submit(page.request, desk, slowGraph(0.02, "-a")), await submit(page.request, desk, slowGraph(0.02, "-b"))];
   await untilState(page.request, desk, newer, "completed");
   await page.goto(`${desk.url}/jobs`);

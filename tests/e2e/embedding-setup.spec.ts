@@ -77,7 +77,7 @@ test("shows how to fix a host page that is set up wrongly", async ({ signedIn: p
     await context.unroute("**/api/embed/tickets");
   });
 
-  await test.step("passes the check inside the frame when all is well", async () => {
+  await test.step("passes the check inside the frame when the set-up is correct", async () => {
     await visitor.goto(host.url);
     await visitor.evaluate(() => {
       const element = document.querySelector("lightdesk-embed");

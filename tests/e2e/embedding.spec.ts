@@ -51,7 +51,7 @@ test("lets a visitor of a host page work without a console session", async ({ si
     await expect(hostLog(visitor)).toContainText(/asset-chosen \{"id":"[^"]+","name":"photo\.png","hash":"blake3:[0-9a-f]{64}"\}/);
   });
 
-  await test.step("theme and language follow the host", async () => {
+  await test.step("follows the host's theme and language", async () => {
     const html = frame.locator("html");
     await visitor.evaluate(() => document.querySelector("lightdesk-embed")?.setAttribute("theme", "dark"));
     await expect(html).toHaveAttribute("data-theme", "dark");

@@ -71,7 +71,7 @@ test("keeps the list with its age, names the fault and recovers after any bad re
     await expect(row).toBeVisible();
   });
 
-  await test.step("offline, and back without a press", async () => {
+  await test.step("reports offline and recovers without a click", async () => {
     await context.setOffline(true);
     await expectShown(page, "CONSOLE_UNREACHABLE", "network");
     await expect(age).toHaveText(/^not updated since/);

@@ -20,7 +20,7 @@ test("outlines the focused row in Jobs and in the queue", async ({ signedIn: pag
   await cancel(page.request, desk, id);
 });
 
-test("leaves space between an error and the kept list below", async ({ signedIn: page, desk, service }) => {
+test("leaves space between an error and the stale list below it", async ({ signedIn: page, desk, service }) => {
   const line = await startFlakyService(service.url);
   const connection = await connectOver(page, desk, service, line);
   await submit(page.request, desk, slowGraph(0.02, "-room"), { connection });

@@ -52,7 +52,7 @@ test("resumes where the stream was cut", async ({ signedIn: page, context, desk 
   await expect(freshness(page)).toHaveText("live");
 });
 
-test("shares one stream among more tabs than a browser has connections, and passes it on", async ({ signedIn: page, context, desk }) => {
+test("shares one stream among more tabs than the browser has connections", async ({ signedIn: page, context, desk }) => {
   const streams: Page[] = [];
   context.on("request", (request) => void (isLiveRequest(new URL(request.url())) && streams.push(request.frame().page())));
   await page.goto(`${desk.url}/jobs`);

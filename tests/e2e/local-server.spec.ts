@@ -71,7 +71,7 @@ test("marks a truncated history in the list and in a search", async ({ signedIn:
   await server.close();
 });
 
-test("shows a vanished job as gone, and a stopped one with its node", async ({ signedIn: page, desk }) => {
+test("shows a vanished job as removed and a stopped one with its node", async ({ signedIn: page, desk }) => {
   const server = await startLocalServer();
   const connection = await keepConnection(page, desk, { name: "Workshop", baseUrl: server.url });
   const [running = "", waiting = ""] = [server.submit(), server.submit()];

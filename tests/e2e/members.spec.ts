@@ -6,7 +6,7 @@ import { expect, test } from "./support/test";
 const PASSWORD = "another good password";
 type Role = "viewer" | "operator" | "admin";
 
-test("lets an operator join by link, run a workflow and see why Settings is closed", async ({ signedIn: page, desk, browser }) => {
+test("lets an operator join by link and explains why Settings is closed", async ({ signedIn: page, desk, browser }) => {
   const link = await invite(page, desk, "grace@example.com", "operator");
   const grace = await join(browser, link, "Grace Operator");
 
@@ -20,7 +20,7 @@ test("lets an operator join by link, run a workflow and see why Settings is clos
     await expect(memberRow(page, owner.name).getByRole("button")).toHaveCount(0);
   });
 
-  await test.step("lets the owner withdraw a link sent to a wrong address", async () => {
+  await test.step("lets the owner withdraw an invitation to a wrong address", async () => {
     const invitation = await invite(page, desk, "wrong@example.com", "viewer");
     await page.getByRole("button", { name: "Withdraw: wrong@example.com" }).click();
     await page.getByRole("button", { name: "Withdraw the invitation of wrong@example.com" }).click();
@@ -82,7 +82,7 @@ test("signs out a lowered admin and applies the new role; keeps a removed one ou
   await expect(memberRow(alan, owner.name).getByText("cannot be removed")).toBeVisible();
   await page.goto(`${desk.url}/settings/members`);
 
-  await test.step("lets the owner lower a member", async () => {
+  await test.step("lets the owner change a member to a lower role", async () => {
     await page.getByRole("button", { name: "Change role: Alan Admin" }).click();
     const dialog = page.getByRole("dialog", { name: "Change the role of Alan Admin" });
     await expect(dialog.getByRole("radio", { name: /owner/ })).toHaveCount(0);

@@ -91,7 +91,7 @@ test("recovers open pages from refusals and from a service that restarts", async
   }
 });
 
-test("does not call a job removed after one failed lookup", async ({ signedIn: page, desk, service }) => {
+test("keeps a job after one failed lookup", async ({ signedIn: page, desk, service }) => {
   const id = await submit(page.request, desk, slowGraph(60, "-found"), { connection });
   await page.goto(`${desk.url}/jobs/${id}?connection=${connection}`);
   const stop = page.getByRole("button", { name: /^(Stop|Cancel) job$/ });
@@ -112,7 +112,7 @@ test("does not call a job removed after one failed lookup", async ({ signedIn: p
   await page.request.post(`${desk.url}/api/jobs/${id}/cancel`, { params: { connection }, headers: { origin: desk.url } });
 });
 
-test("verifies a cleared queue and history when the answer is lost", async ({ signedIn: page, desk, service }) => {
+test("verifies a cleared queue and history when the response is lost", async ({ signedIn: page, desk, service }) => {
   const running = await submit(page.request, desk, slowGraph(120, "-stays"), { connection });
   await submit(page.request, desk, slowGraph(1, "-goes"), { connection });
   let sentCount = 0;

@@ -39,12 +39,12 @@ test("creates one job and its picture from one press on a sample after set-up", 
   await untilState(page.request, freshDesk, id, "completed");
   await expectDrawn(page.getByRole("main").locator("img").first());
 
-  await test.step("runs nothing again when the Run page is reloaded", async () => {
+  await test.step("doesn't rerun when the Run page is reloaded", async () => {
     await page.reload();
     await expect(page.getByRole("button", { name: "Run", exact: true })).toBeVisible();
     expect((await get<{ jobs: unknown[] }>(page.request, freshDesk, "/api/jobs")).jobs).toHaveLength(1);
   });
-  await test.step("Jobs and History call it as the card did", async () => {
+  await test.step("shows the card's name in Jobs and History", async () => {
     for (const list of ["jobs", "history"]) {
       await page.goto(`${freshDesk.url}/${list}`);
       await expect(page.locator(`tr[data-row="${id}"]`)).toContainText("Colour field");
@@ -68,7 +68,7 @@ test("opens a workflow file chosen on the first page in Run", async ({ page, fre
   await expect(page.getByRole("button", { name: "Run", exact: true })).toBeVisible();
 });
 
-test("shows running and failed jobs, pictures, acts and runs per day", async ({ page, freshDesk: desk }) => {
+test("shows running and failed jobs, pictures, actions and runs per day", async ({ page, freshDesk: desk }) => {
   await desk.setUp(page.request);
   await desk.signIn(page.context());
   for (const name of ["01-invert", "09-colour-field"]) {
@@ -104,7 +104,7 @@ test("shows running and failed jobs, pictures, acts and runs per day", async ({ 
     expect(await idsIn(pictures)).toEqual(completed);
     await expectAllDrawn(pictures.locator("img"), completed.length);
   });
-  await test.step("shows the team's last acts", async () => {
+  await test.step("shows the team's last actions", async () => {
     const activity = part(page, "Team activity");
     await activity.scrollIntoViewIfNeeded();
     const { entries } = await get<{ entries: { id: number }[] }>(page.request, desk, "/api/console/audit", { limit: "6" });
@@ -114,7 +114,7 @@ test("shows running and failed jobs, pictures, acts and runs per day", async ({ 
       .evaluateAll((rows) => rows.map((row) => Number(row.getAttribute("data-entry"))));
     expect(entryIds).toEqual(entries.map(({ id }) => id));
   });
-  await test.step("runs per day, as bars and as a table", async () => {
+  await test.step("shows runs per day as bars and as a table", async () => {
     const runs = part(page, "Runs per day");
     await expect(runs.getByTestId("runs-chart")).toBeVisible();
     await expect(runs.getByText("5 jobs counted so far")).toBeVisible();

@@ -166,7 +166,7 @@ test("sends newer inputs, media, boxes, colours, outputs and extra_data as shown
   await server.close();
 });
 
-test("Edit & run of a past job shows the texts that ran, and sends what they become", async ({ signedIn: page, desk }) => {
+test("shows the texts that ran in Edit & run and sends their evaluated values", async ({ signedIn: page, desk }) => {
   const graph: Graph = {
     "1": { class_type: "PrimitiveString", inputs: { value: "short" } },
     "2": { class_type: "StringConcatenate", inputs: { string_a: ["1", 0], string_b: "and more", delimiter: ", " } },

@@ -14,7 +14,7 @@ function passQuarterOfAnHour({ dataDir }: Desk): void {
   sqlite.close();
 }
 
-test("lists and ends sessions, asks for the password and announces read-only mode", async ({ ownDesk: desk, page, browser, context }) => {
+test("lists and ends sessions, requires the password and announces read-only mode", async ({ ownDesk: desk, page, browser, context }) => {
   await desk.addOperator(context.request, grace);
   const otherContext = await browser.newContext({
     userAgent: "Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) Version/18.0 Safari/605.1",
@@ -66,7 +66,7 @@ test("lists and ends sessions, asks for the password and announces read-only mod
     ]);
   });
 
-  await test.step("read-only is said to everybody, nothing is offered or taken, and it ends again", async () => {
+  await test.step("announces read-only mode, blocks changes and lifts it again", async () => {
     const operator = await (await browser.newContext()).newPage();
     await desk.signIn(operator.context(), grace);
     await operator.goto(`${desk.url}/queue`);

@@ -115,7 +115,7 @@ test("shows who ran a job, usage by member and jobs on shared own connections", 
     await expect(page.getByText("You can only see the jobs of Grace's cloud")).toBeVisible();
   });
 
-  await test.step("she ends it, and it is gone at once", async () => {
+  await test.step("revokes the granted access immediately", async () => {
     await hers.getByRole("button", { name: "Stop showing jobs to Ada Owner" }).click();
     await expect(hers.getByText("read only, let in by Ada Owner")).toHaveCount(0);
     await page.goto(`${desk.url}/jobs?connection=${ownConnection}`);

@@ -15,7 +15,7 @@ test.beforeEach(async ({ signedIn: page, desk, service }) => {
 });
 test.afterEach(() => line.stop());
 
-test("keeps pages usable beside an unresponsive service and restores them", async ({ signedIn: page, desk }) => {
+test("keeps pages usable while a service is unresponsive and restores them", async ({ signedIn: page, desk }) => {
   const overview = page;
   await overview.goto(`${desk.url}/?connection=${connection}`);
   await expect(freshness(overview)).toHaveAttribute("data-freshness", "live");

@@ -79,7 +79,7 @@ test("uploads dropped, picked and pasted files, and sends known content only onc
   expect(bodies).toHaveLength(1);
 });
 
-test("tags a folder's files by its path, skips system files and names broken pictures", async ({ signedIn: page, desk }, info) => {
+test("tags a folder's files by path, skips system files and names broken pictures", async ({ signedIn: page, desk }, info) => {
   const folder = info.outputPath("shots");
   mkdirSync(join(folder, "night"), { recursive: true });
   const file = fresh("folded.bin", 1000);
@@ -201,7 +201,7 @@ test("downloads from a URL through the service and never shows its token", async
   }
 });
 
-test("creates an asset from a hash, or says that it is unknown", async ({ signedIn: page, desk }) => {
+test("creates an asset from a hash or reports an unknown one", async ({ signedIn: page, desk }) => {
   const file = fresh("for-its-hash.bin", 5_000);
   const form = { file: filePayload(file), tags: '["input"]' };
   const response = await page.request.post(`${desk.url}/api/assets`, { multipart: form, headers: { origin: desk.url } });

@@ -42,7 +42,7 @@ test("adds a webhook, sends a test and resends a failed delivery", async ({ page
     await expect(page.getByText("Job completed, Job failed, Queue empty")).toBeVisible();
   });
 
-  await test.step("sends a test, which the receiver refuses", async () => {
+  await test.step("sends a test event that the receiver refuses", async () => {
     await page.getByRole("button", { name: "Send test: Render channel" }).click();
     await expect(page.getByText("The test of Render channel failed: Refused with status 503")).toBeVisible();
   });

@@ -58,7 +58,7 @@ const stateOf = async (prefix: string) => (await runs()).find(({ inputs }) => in
 const sentFor = (prefix: string) => gate.requests.filter((request) => isPrompt(request) && request.body.includes(`"${prefix}"`)).length;
 const ended = (prefix: string) => until(`${prefix} has ended`, async () => (await stateOf(prefix)) === "completed");
 
-it("submits each run exactly once when killed before, during and after the answer", async () => {
+it("submits each run exactly once when killed before, during or after the response", async () => {
   const response = await run("a-key-of-answered", "answered");
   expect(response.status).toBe(202);
   blocked.add("answers");

@@ -34,7 +34,7 @@ afterAll(async () => {
   await cluster?.remove();
 });
 
-test("keeps the other processes working while each of the four is killed in turn", async () => {
+test("keeps the other processes working while each is killed in turn", async () => {
   cluster.runner.does("hold");
   const running = await people.submitted("key-held-on-the-runner", "gpu");
   await until("it runs there", () => cluster.runner.queue().running !== undefined);
@@ -79,7 +79,7 @@ test("runs an app once when a console is killed between two requests of a key", 
   }
 });
 
-test("shows why while the database restarts, and does pending work once", async () => {
+test("explains a database restart and does pending work once", async () => {
   const before = people.work("before-the-restart");
   await cluster.postgres.stop();
   const key = "key-while-it-is-away-0";
@@ -91,7 +91,7 @@ test("shows why while the database restarts, and does pending work once", async 
   await people.expectAllOnce();
 });
 
-test("recovers from a network cut to the database and ignores results of lost jobs", async () => {
+test("recovers from a network cut to the database and ignores lost jobs' results", async () => {
   const parts = [...cluster.consoles, ...cluster.services];
   const [lateService] = cluster.services.slice(1);
   cluster.runner.does("hold");
@@ -140,7 +140,7 @@ test("recovers from a network cut to the database and ignores results of lost jo
   expect(await ofSlow()).toEqual(jobs);
 });
 
-test("recovers by itself when others use all database connections", async () => {
+test("recovers when other clients use all database connections", async () => {
   const otherClients: pg.Client[] = [];
   const fill = async (): Promise<void> => {
     const client = new pg.Client({ connectionString: cluster.postgres.url });

@@ -69,7 +69,7 @@ describe.each(servers)("the $name", ({ script, label, large }) => {
     return { ...running, url };
   }
 
-  it("ends at SIGTERM while bodies, headers and answers are stalled", async () => {
+  it("exits on SIGTERM while bodies, headers and responses are stalled", async () => {
     const server = await start();
     const { host } = new URL(server.url);
     attack(server, "GET /api/health HTTP/1.1\r\nHost:");
@@ -80,7 +80,7 @@ describe.each(servers)("the $name", ({ script, label, large }) => {
     expect(await server.stop("SIGTERM")).toBe(0);
   });
 
-  it("leaves others served when one address takes all connections that it can get", async () => {
+  it("serves other clients when one address uses all its connections", async () => {
     const server = await start(DESCRIPTORS);
     const attackers = Array.from({ length: 2 * DESCRIPTORS }, () => attack(server, "GET /", { from: "127.0.0.2" }));
     await until("the rest of them is refused", () => attackers.filter(({ socket }) => socket.closed).length > DESCRIPTORS);
@@ -94,7 +94,7 @@ describe.each(servers)("the $name", ({ script, label, large }) => {
 
   describe("with a short time limit", () => {
     const shared = oneServer(script, label, { LIGHTDESK_REQUEST_TIMEOUT_SECONDS: "1" });
-    it("refuses WebSockets where none is spoken, and holds none of them", async () => {
+    it("refuses WebSockets on other routes and holds no connections open", async () => {
       const server = shared();
       for (const path of ["/", "/jobs", "/api/jobs", "/_next/webpack-hmr", "/nothing"]) {
         const bytes = `GET ${path} HTTP/1.1\r\nHost: ${new URL(server.url).host}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n`;
@@ -241,7 +241,7 @@ describe("the console", () => {
     expect((await signIn("ada@desk.test", password, device)).status).toBe(200);
   });
 
-  it("limits a flooding address without a session and serves everybody else", async () => {
+  it("limits a flooding address without a session and serves everyone else", async () => {
     const { url } = server();
     const { host } = new URL(url);
     const from = "127.0.0.3";
@@ -267,7 +267,7 @@ describe("the console", () => {
     expect(otherResponses.map(({ status }) => status)).toEqual([200, 404, 307]);
   });
 
-  it("answers programs at pages in JSON, and a missing file with 404", async () => {
+  it("answers API clients on pages with JSON and a missing file with 404", async () => {
     const { url } = server();
     for (const headers of [{ accept: "application/json" }, { "x-api-key": "ld_wrong" }, { authorization: "Bearer x" }] as Record<
       string,
@@ -283,7 +283,7 @@ describe("the console", () => {
     expect(await first?.text()).toContain(`nonce="${nonceOf(first)}"`);
   });
 
-  it("refuses a body of megabytes with 413 and writes no error of its own about it", async () => {
+  it("refuses an oversized body with 413 and logs no error", async () => {
     const { url, output } = server();
     for (const path of ["/api/console/set-up", "/api/auth/callback/credentials"]) {
       const body = `{"a":"${"x".repeat(3 * MIB)}"}`;

@@ -111,7 +111,7 @@ describe("a damaged database", () => {
     writeFileSync(file, bytes);
   }
 
-  it("is a 503 that says what to do where the damage is, and nothing elsewhere", async () => {
+  it("answers 503 with a remedy only where data is damaged", async () => {
     const bench = await start();
     const client = bench.client();
     const id = await submit(client, 1);
@@ -126,7 +126,7 @@ describe("a damaged database", () => {
     expect(JSON.stringify(bench.complaints)).toContain("SQLITE_CORRUPT");
   });
 
-  it("keeps the service from starting where its head is gone, with one sentence", async () => {
+  it("refuses to start without the database header and explains why", async () => {
     const bench = await start();
     await bench.service.stop();
     writeFileSync(join(bench.folder, "service.sqlite"), "no database at all ".repeat(500));

@@ -129,7 +129,7 @@ describe.each(disks)("on a full $name", ({ make }) => {
 });
 
 describe("on a read-only disk", () => {
-  it("refuses changes with 503 and answers reads, and a start on it says what to do", async () => {
+  it("refuses writes with 503, serves reads and explains a failed start", async () => {
     const disk = makeInjected();
     const { service, client } = await start(disk);
     const storedAsset = (await client.upload("kept", "kept.txt")).body as { id: string };

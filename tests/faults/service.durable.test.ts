@@ -99,7 +99,7 @@ it("makes shared content durable before a second uploader is answered", async ()
   expectBlobsDurable(sinceThen(), 1);
 });
 
-it("user data is durable when it is answered, also over an old file", async () => {
+it("makes user data durable before responding, also when overwriting", async () => {
   const write = (text: string) => client.call("POST", "/api/userdata/x/y/z.json?overwrite=true&full_info=true", text);
   for (const text of ["{}", "[]"]) {
     expect((await write(text)).status).toBe(200);

@@ -13,7 +13,7 @@ afterEach(async () => {
   for (const close of closing.splice(0).reverse()) await close();
 });
 
-it("takes the result of a job that finished while the service was down", { timeout: 120_000 }, async () => {
+it("collects the result of a job that finished while the service was down", { timeout: 120_000 }, async () => {
   const dataDir = temporaryFolder();
   closing.push(() => rm(dataDir, { recursive: true, force: true }));
   const bytes = Buffer.from(png(8, 8));

@@ -96,7 +96,7 @@ describe("SIGTERM under load", () => {
 });
 
 describe("a data folder", () => {
-  it("locks its folder to one process and lets commands run beside it", async () => {
+  it("locks its folder to one process but lets commands run alongside", async () => {
     const service = await startServiceProcess(dataDir);
     const second = startProcess("dist/service.mjs", { PORT: "0", LIGHTDESK_DATA_DIR: dataDir });
     expect(await second.ended).toBe(1);

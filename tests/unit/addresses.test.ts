@@ -52,9 +52,12 @@ test.each([
   expect(lintMessages(code)).toEqual([expect.stringContaining("Browsers need the base path here")]);
 });
 
-test.each(['callApi(apiPath("/api/jobs"))', 'router.push(apiPath("/jobs"))', '<Link href={apiPath("/jobs")} />'])("twice: %s", (code) => {
-  expect(lintMessages(code)).toEqual([expect.stringContaining("without apiPath")]);
-});
+test.each(['callApi(apiPath("/api/jobs"))', 'router.push(apiPath("/jobs"))', '<Link href={apiPath("/jobs")} />'])(
+  "appears only once in %s",
+  (code) => {
+    expect(lintMessages(code)).toEqual([expect.stringContaining("without apiPath")]);
+  },
+);
 
 test.each([
   'fetch(apiPath("/api/jobs"))',
@@ -102,7 +105,7 @@ describe("embed path", () => {
   afterEach(() => setEmbedPaths({ getStore: () => undefined }));
 
   describe("the session in an address", () => {
-    it("is that of a session, with what follows it", () => {
+    it("resolves to the session path and the rest of the URL", () => {
       expect(embedAddressOf(`${here}/jobs?status=failed`)).toEqual({
         path: here,
         host: "0123456789abcdef01",
@@ -119,7 +122,7 @@ describe("embed path", () => {
       "/embed/0123456789abcdef01/short",
       "/embed/0123456789abcdef01/UPPERCASE123",
       "/jobs?at=/embed/a1b2c3/abcdefgh",
-    ])("is none for %s", (address) => expect(embedAddressOf(address)).toBeUndefined());
+    ])("is undefined for %s", (address) => expect(embedAddressOf(address)).toBeUndefined());
   });
 
   describe("a request", () => {
@@ -131,12 +134,12 @@ describe("embed path", () => {
       return [at, request.url, request.headers[EMBED_PATH_HEADER]];
     };
 
-    it("below a session is answered there, under the route's own address", () => {
+    it("routes a session path to the underlying route's address", () => {
       expect([answered(`${here}/api/jobs?limit=1`), isApi(`${here}/api/jobs`)]).toEqual([[here, "/api/jobs?limit=1", here], true]);
     });
 
     it.each(["/api/userdata/embed/styles/portrait1/x.json", `/api/userdata${here}/jobs`, `/embed/short${here}/jobs`])(
-      "has none when only a later part matches: %s",
+      "is undefined when only a later part matches: %s",
       (url) => {
         expect(answered(url)).toEqual(["", url, undefined]);
         expect(isApi(url)).toBe(url.startsWith("/api/"));
@@ -144,7 +147,7 @@ describe("embed path", () => {
     );
   });
 
-  it("prefixes an address once with the path of the request being answered", async () => {
+  it("prefixes an address once with the current request's path", async () => {
     const paths = new AsyncLocalStorage<string>();
     setEmbedPaths(paths);
     const answer = async (path: string) => paths.run(path, async () => [await Promise.resolve(embedPath()), inEmbedPath("/jobs")]);

@@ -139,7 +139,7 @@ describe("parallel requests", () => {
     expect(await accept(harness.console, { ...acceptance, token: lateToken })).toMatchObject({ ok: true });
   });
 
-  it("answers one 204 for parallel deletions", async () => {
+  it("answers exactly one of several parallel deletions with 204", async () => {
     const view = { name: "Mine", query: "status=failed", screen: "jobs" };
     const response = await harness.request("/api/console/views", { as: "admin", method: "POST", json: view });
     const { id }: { id: string } = await response
@@ -215,7 +215,7 @@ describe("a database", () => {
       },
       /console\.sqlite was written by a newer version/,
     ],
-  ])("names a database that is %s with its file and a remedy", async (_name, spoil, words) => {
+  ])("names a database that is %s, with its file and a remedy", async (_name, spoil, words) => {
     const ownHarness = await createHarness();
     await ownHarness.console.stop();
     for (const end of ["-wal", "-shm"]) await rm(join(ownHarness.folder, `console.sqlite${end}`), { force: true });

@@ -58,7 +58,7 @@ test("groups slowly hashed files in one audit row with their names", async () =>
   expect(file).toContain("two words.txt");
 });
 
-test("marks the refused parts of an act in its row", async () => {
+test("marks the refused parts of an action in its row", async () => {
   const ids = [await store("first.txt", {}), await store("last.txt", {})];
   const unknownId = crypto.randomUUID();
   for (const id of [ids[0], unknownId, ids[1]])
@@ -101,7 +101,7 @@ const jobsOf = (count: number) =>
     workflow_id: "of-posters",
   }));
 
-test("names the jobs of a cleared history as lists do", async () => {
+test("names the jobs of a cleared history like the lists", async () => {
   const submitted = async () => (await (await harness.request("/api/jobs?status=completed", { as: "operator" })).json()).jobs;
   await until("the copies have ended", async () => (await submitted()).length >= 3);
   expect((await harness.request("/api/history", { as: "operator", method: "POST", json: { clear: true } })).status).toBe(200);
@@ -191,7 +191,7 @@ test("names URL downloads by file and drops the query string", async () => {
   expect(JSON.stringify(row)).not.toContain("hidden");
 });
 
-test("runs of a workflow without a name are named after it, as lists do", async () => {
+test("names runs of an untitled workflow like the lists", async () => {
   const prompt = {
     "1": { class_type: "EmptyImage", inputs: { width: 8, height: 8, batch_size: 1, color: 0 } },
     "2": { class_type: "PreviewImage", inputs: { images: ["1", 0] } },
@@ -221,7 +221,7 @@ test("starts a second row after a long pause and keeps paging and the chain inta
   expect(await harness.console.store.audit.verify()).toHaveProperty("last");
 });
 
-test("reads large acts in bounded pieces and counts each in one row", async () => {
+test("reads large actions in bounded chunks and counts each in one row", async () => {
   const { audit } = harness.console.store;
   // Too many to write one by one; no test here reads the chain of hashes.
   const database = new SqliteConnection(join(harness.console.env.dataDir, "console.sqlite"));
@@ -245,7 +245,7 @@ test("reads large acts in bounded pieces and counts each in one row", async () =
   expect(Math.max(...sizes)).toBeLessThanOrEqual(5_000);
 });
 
-test("shows an act that continues during a read on its later page and in its file", async () => {
+test("shows an action that continues during a read on its later page and in the file", async () => {
   const resume = (name: string, action: string) => store(name, acting(action));
   await resume("read-1.txt", "goes-on-while-read-1");
   await resume("read-2.txt", "goes-on-while-read-2");

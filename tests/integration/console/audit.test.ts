@@ -77,7 +77,7 @@ test("filters by person, act, connection and time", async () => {
     expect([query, (await harness.request(`/api/console/audit?${query}`, { as: "admin" })).status]).toEqual([query, 400]);
 });
 
-test("offers every member and act in the log, removed members by last name", async () => {
+test("lists every member and action in the log, removed members by last name", async () => {
   const choices = await listAuditChoices(harness.contextOf("owner"));
   expect(choices).toMatchObject({ ok: true, value: { actions: ["manageQueue", "removeMember", "signIn", "submitPrompt"] } });
   if (choices.ok) expect(choices.value.members.find(({ id }) => id === "ana")?.name).toBe("Ana R.");
@@ -95,7 +95,7 @@ test("exports all entries without spreadsheet formulas", async () => {
   expect((await exportResponse.text()).trimEnd().split("\r\n")).toHaveLength(2);
 });
 
-test("has a label for every recorded act", async () => {
+test("has a label for every recorded action", async () => {
   const changing = (await loadRoutes()).filter(({ method }) => method !== "GET" && method !== "HEAD");
   const actions = new Set([...changing.map(({ guard }) => guard?.action ?? ""), "signIn", "signOut"]);
   expect(actions.size).toBeGreaterThan(35);

@@ -167,7 +167,7 @@ test("refuses a backup folder that is inside the data, in use or not empty", asy
   expect(await command("backup", [])).toMatchObject({ code: 1, output: expect.stringContaining("Usage:") });
 });
 
-test("backs up a separate file folder but not a bucket, and says so", async () => {
+test("backs up a separate file folder, skips a bucket and reports it", async () => {
   const { env } = world.harness.console;
   const backupOptions = { version: "0.2.0", now: Date.now(), logProgress, withKeys: false };
   const path = at("bytes");

@@ -48,7 +48,7 @@ test("shows a catalogue over 8 MiB whole, masked and exact, stored once per cont
   expect(files()).toHaveLength(2);
 });
 
-test("does not reuse data masked with an earlier key", async () => {
+test("doesn't reuse data masked with an earlier key", async () => {
   const keys = ["the-first-key-of-them", "another-key-than-that"] as const;
   catalogue = { Odd: { description: keys.join(" and ") } };
   const connection = await harness.connect(server.url, keys[0]);
@@ -58,7 +58,7 @@ test("does not reuse data masked with an earlier key", async () => {
   expect(await (await read(connection)).text()).toContain(`${keys[0]} and [REDACTED]`);
 });
 
-test("rejects a catalogue of another shape and does not cache it", async () => {
+test("rejects a malformed catalogue and does not cache it", async () => {
   catalogue = { Fine: {} };
   const connection = await harness.connect(server.url, KEY);
   const count = files().length;

@@ -89,7 +89,7 @@ const cases: Record<string, Case> = {
   },
 };
 
-test.for(Object.entries(cases))("reports what arrives with %s and a remedy", async ([, testCase], context) => {
+test.for(Object.entries(cases))("reports the received headers with %s and a remedy", async ([, testCase], context) => {
   const program = await requireProgram("nginx", context);
   const folder = temporaryFolder();
   const nginx = startNginx(program, folder, { front, consoles: [port], below: 9 }, testCase.edit);

@@ -248,7 +248,7 @@ describe("doctor oidc", async () => {
     ]);
   });
 
-  test("reports a provider that does not answer", async () => {
+  test("reports an unresponsive provider", async () => {
     expect(await faults({ LIGHTDESK_OIDC_ACME_ISSUER: "http://127.0.0.1:9" })).toMatchObject([
       { state: "failed", text: "http://127.0.0.1:9/.well-known/openid-configuration does not answer." },
     ]);

@@ -44,7 +44,7 @@ it("handles hostile keys in every request body without a 500", async () => {
   );
 });
 
-it("reads hostile keys in the messages of a runner, and leaves prototypes alone", async () => {
+it("reads hostile keys in runner messages without touching prototypes", async () => {
   const runner = await startRunnerServer({ objectInfo: {} });
   const graph = graphSchema.parse({ constructor: { class_type: "A", inputs: {} }, last: { class_type: "A", inputs: {} } });
   const outputs: unknown[] = [];
@@ -69,7 +69,7 @@ it("reads hostile keys in the messages of a runner, and leaves prototypes alone"
   expect(prototypeMembers()).toEqual(before);
 });
 
-it("handles hostile keys in every service answer without a 500", async () => {
+it("handles hostile keys in every service response without a 500", async () => {
   const getRoutes = routes.filter(({ method, guard, path }) => method === "GET" && guard?.connection && !path.includes("/events"));
   expect(getRoutes.length).toBeGreaterThan(20);
   await fc.assert(

@@ -45,7 +45,7 @@ it("counts runs in a zone that there is, and refuses another one", async () => {
   expect([refused.status, (await refused.json()).code]).toEqual([400, "INVALID_QUERY"]);
 });
 
-it("counts more runs than one page and says how far back it reaches", async () => {
+it("counts more than one page of runs and reports how far back it reaches", async () => {
   const newestMs = now();
   const states = ["completed", "failed", "cancelled", "odd"];
   const all = Array.from({ length: 1500 }, (_, index) => {
@@ -100,7 +100,7 @@ it("marks days as incomplete until missed jobs are read", async () => {
   await server.close();
 });
 
-it("does not claim a full search when jobs are missing between", async () => {
+it("doesn't claim a full search when jobs in between are missing", async () => {
   const nowMs = now();
   const at = (id: number, create_time: number) => ({ id: `job-${id}`, status: "completed", create_time });
   let all = Array.from({ length: 5 }, (_, index) => at(index, nowMs - 90_000_000 - index));

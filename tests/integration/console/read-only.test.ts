@@ -17,7 +17,7 @@ const make = (as: "admin" | "operator", note?: string) => harness.request("/api/
 const end = (as: "owner" | "viewer") => harness.request("/api/console/read-only", { as, method: "DELETE" });
 const save = () => harness.request("/api/console/views", { as: "owner", method: "POST", json: { name: "Mine", query: "status=failed" } });
 
-test("allows only acts of routes that change something", () => {
+test("accepts only actions of routes that change something", () => {
   const actions = changing.map(({ guard }) => guard?.action);
   expect([...actsWhileReadOnly].filter((action) => !actions.includes(action))).toEqual([]);
   expect(frozen.length).toBeGreaterThan(30);
@@ -76,7 +76,7 @@ describe("while read-only", () => {
     expect((await harness.request("/api/console/account/sessions", { as: "viewer", method: "DELETE" })).status).toBe(204);
   });
 
-  test("holds invitations but accepts reset links", async () => {
+  test("blocks invitations but accepts reset links", async () => {
     const { store, now } = harness.console;
     const about = { role: "viewer", invitedBy: harness.viewerOf("owner").memberId, expiresAt: now() + 60_000, createdAt: now() } as const;
     await store.invitations.create({ token: "invites", email: "new@desk.test", ...about });
@@ -115,7 +115,7 @@ test("refuses the last byte of a request that began before", async () => {
   expect([response.status, (await response.json()).code]).toEqual([403, "READ_ONLY"]);
 });
 
-test("stops an act of many steps at once", async () => {
+test("stops a multi-step action immediately", async () => {
   await harness.renewCookies();
   await end("owner");
   const service = await startLittleServer(async (_asked, response) => {

@@ -42,7 +42,7 @@ test("lets operators edit team views that anybody can use as default", async () 
   expect(await defaultView(harness.contextOf("viewer"), "jobs")).toMatchObject({ query: "status=failed%2Ccancelled" });
 });
 
-test("has one default that can be unset and ends with its view", async () => {
+test("clears the default when its view is deleted", async () => {
   const first = await create("admin", { name: "First", query: "limit=25", isDefault: true });
   const second = await create("admin", { name: "Second", query: "limit=50", isDefault: true });
   const context = harness.contextOf("admin");

@@ -118,7 +118,7 @@ test("finds every route file and a guard for each handler", () => {
   expect(routes.filter((route) => route.guard === undefined).map(label)).toEqual([]);
 });
 
-test("has an audit label for each changing act", () => {
+test("has an audit label for each changing action", () => {
   const changes = closed.filter(({ method, file }) => method !== "GET" && method !== "HEAD" && !file.includes("[...unknown]"));
   const actions = changes.map(({ guard }) => guard?.action ?? "");
   const { does, tried } = messagesOf.en.settings.audit;
@@ -265,7 +265,7 @@ describe.each(labelsOf(calling))("%s", (_label, route) => {
     expect(response.status).toBe(404);
   });
 
-  test("answers 404 to a token for a connection that it was not made for", async () => {
+  test("answers 404 to a token made for another connection", async () => {
     const response = await callRoute(route, tokens.elsewhere.headers, "?connection=embedded");
     expect(response.status).toBe(404);
     expect(["NOT_FOUND", undefined]).toContain(await codeOf(response));

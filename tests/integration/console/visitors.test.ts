@@ -28,7 +28,7 @@ describe("a browser without a session", () => {
     ["//evil.example/x", "/sign-in?callbackUrl=%2F%2Fevil.example%2Fx"],
     ["/no-such-page", "/sign-in?callbackUrl=%2Fno-such-page"],
     [`/jobs?x=${"y".repeat(3000)}`, "/sign-in"],
-  ])("is led from %s to the sign-in", async (url, location) => {
+  ])("redirects %s to the sign-in", async (url, location) => {
     expect(await judge(url, browser)).toEqual({ kind: "redirect", location });
     expect(await judge(url, { rsc: "1", accept: "*/*" })).toEqual({ kind: "redirect", location });
     expect(await judge(url, { ...browser, authorization: "Basic b2xhOnNlY3JldA==" })).toEqual({ kind: "redirect", location });
@@ -63,7 +63,7 @@ describe("a browser without a session", () => {
     expect(await judge(url, browser)).toMatchObject({ kind: "shared", key });
   });
 
-  it("is led from a framed page to its start; unknown hosts and pages are 404", async () => {
+  it("redirects a framed page to its start and answers 404 otherwise", async () => {
     const path = `/embed/${world.host.id}/${SLOT}`;
     expect(await judge(`${path}/jobs?x=1`)).toEqual({ kind: "redirect", location: `${path}/start?from=%2Fjobs%3Fx%3D1` });
     for (const own of ["/start", "/doctor"]) expect(await judge(path + own)).toEqual({ kind: "own" });
@@ -97,13 +97,13 @@ describe("a program requesting a page", () => {
     ["a password", { authorization: "Basic b2xhOnNlY3JldA==", accept: "*/*" }, 401],
     ["no key but a wish for JSON", { accept: "application/json, */*;q=0.5" }, 401],
     ["two keys", { "x-api-key": "ld_one", authorization: "Bearer ld_two" }, 400],
-  ])("is refused with %s and the interface's address", async (_name, headers, status) => {
+  ])("refuses %s with the API's address", async (_name, headers, status) => {
     expect(await judge("/jobs", headers)).toMatchObject({ kind: "refused", refused: { status, message: expect.stringContaining(base) } });
   });
 });
 
 describe("a member", () => {
-  it("is one with a session, in the console and in a frame", async () => {
+  it("accepts a client with a session, in the console and in a frame", async () => {
     expect(await isMember("/jobs", { cookie: world.harness.cookieOf("viewer") })).toBe(true);
     expect(await isMember("/jobs", { cookie: "lightdesk.session=forged" })).toBe(false);
     expect(await isMember("/jobs", { cookie: "other=1" })).toBe(false);

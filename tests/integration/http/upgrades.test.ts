@@ -39,7 +39,7 @@ describe("upgrades", () => {
   const connections = () => new Promise((resolve) => server?.getConnections((_error, count) => resolve(count)));
 
   describe("an upgrade", () => {
-    it("to an unserved WebSocket path is refused and its connection closed", async () => {
+    it("refuses an unserved WebSocket path and closes its connection", async () => {
       const url = await listening();
       const { socket, received } = openRaw(url);
       socket.allowHalfOpen = true;
@@ -67,7 +67,7 @@ describe("upgrades", () => {
       expect(readRaw(await sendRaw(url, webSocket("/ws"))).status).toBe(500);
     });
 
-    it("to an unknown protocol is answered as a plain request", async () => {
+    it("answers an unknown protocol like a plain request", async () => {
       const url = await listening();
       const offer = "Host: here\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQAoAAAAAIAAAAA\r\n";
       const { socket, received } = openRaw(url);
@@ -136,7 +136,7 @@ describe("json length", async () => {
     ["a value of the console", "/api/console/views", { as: "viewer", method: "POST", json: { name: "Ansicht für 猫", query: "" } }, 201],
     ["a shared value", "/api/object_info/SaveImage", { as: "viewer" }, 200],
     ["a failure", "/api/jobs/none", { as: "viewer" }, 404],
-  ] satisfies [string, string, HarnessRequest, number][])("has the length of %s in bytes", async (_what, path, request, status) => {
+  ] satisfies [string, string, HarnessRequest, number][])("computes the length of %s in bytes", async (_what, path, request, status) => {
     options = request;
     const response = await fetch(url + path);
     const text = await response.text();
@@ -196,7 +196,7 @@ describe("base path", async () => {
       ["/desk/jobs?status=failed", "/jobs?status=failed /desk/jobs?status=failed"],
       ["/desk/api/userdata/a%2Fb", "/api/userdata/a%2Fb /desk/api/userdata/a%2Fb"],
       ["/desk/jobs/desk/desk", "/jobs/desk/desk /desk/jobs/desk/desk"],
-    ])("%s is one address inside, and has the path once for Next", async (path, read) => {
+    ])("maps %s to one internal address and keeps the path once for Next", async (path, read) => {
       expect(await get(origin, path)).toBe(read);
     });
 

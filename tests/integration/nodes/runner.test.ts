@@ -26,7 +26,7 @@ async function start(graph: Graph, on: Bench = bench) {
 }
 
 describe("a run", () => {
-  it("executes ready nodes in graph order, each after what it reads", async () => {
+  it("executes ready nodes in graph order, after their inputs", async () => {
     const { events } = await runGraph(bench, {
       o: save("b"),
       b: { class_type: "ImageInvert", inputs: { image: ["a", 0] } },
@@ -36,7 +36,7 @@ describe("a run", () => {
     expect(events.flatMap((event) => (event.kind === "node" ? [event.nodeId] : []))).toEqual(["a", "b", "o", "p"]);
   });
 
-  it("executes only what the targets reach", async () => {
+  it("executes only nodes that the targets need", async () => {
     const { events } = await runGraph(bench, { a: empty(4, 4), o: save("a"), p: save("a") }, { targets: ["p"] });
     expect(events.flatMap((event) => (event.kind === "node" ? [event.nodeId] : []))).toEqual(["a", "p"]);
   });
@@ -115,7 +115,7 @@ describe("a run", () => {
 });
 
 describe("a cancel", () => {
-  it("ends a node in the middle of its wait", async () => {
+  it("stops a node while it waits", async () => {
     const { run, events } = await start(waiting(3600));
     await until(() => events.some((event) => event.kind === "progress" && event.currentNode === "w"));
     run.cancel();
@@ -144,7 +144,7 @@ describe("a cancel", () => {
 });
 
 describe("a dying worker", () => {
-  it("is an error of its job, and the next job gets a new worker", async () => {
+  it("fails the job and starts a new worker for the next one", async () => {
     const deadly = join(bench.folder, "deadly.mjs");
     await writeFile(deadly, 'import { parentPort } from "node:worker_threads"; parentPort.on("message", () => process.exit(3));');
     const otherBench = await openBench(deadly);
@@ -160,7 +160,7 @@ describe("a dying worker", () => {
     expect(await run.done).toMatchObject({ kind: "error", error: { exception_type: "WorkerLost" } });
   });
 
-  it("is ended when it does not answer a cancel", async () => {
+  it("kills a worker that ignores a cancel", async () => {
     const deaf = join(bench.folder, "deaf.mjs");
     await writeFile(deaf, 'import { parentPort } from "node:worker_threads"; parentPort.on("message", () => { for (;;); });');
     const otherBench = await openBench(deaf);

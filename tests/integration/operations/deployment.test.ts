@@ -83,7 +83,7 @@ describe.each([
     for (const { ports = [] } of services.values()) for (const port of ports) expect(port).toMatch(/^127\.0\.0\.1:/);
   });
 
-  it("starts programs that the image holds, with settings that these know", async () => {
+  it("starts programs in the image with settings they support", async () => {
     const { services } = await readCompose(text);
     const packed = Object.keys(entries).map((name) => `dist/${name}.mjs`);
     for (const [name, { command = commandOfImage, environment }] of [...services].filter(([, service]) => isOurs(service))) {

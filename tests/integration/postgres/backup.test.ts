@@ -92,7 +92,7 @@ test("is consistent at one moment during writes", async () => {
   expect(await rowsIn(otherDatabase.url)).toEqual(before);
 });
 
-test("restores the console's answers, sessions and keys", async () => {
+test("restores the console's responses, sessions and keys", async () => {
   const before = await tellOf(world, installation);
   await world.harness.console.stop();
   const restored = await createAppWorld({ dataDir: at("restored"), settings: { DATABASE_URL: otherDatabase.url } });

@@ -39,7 +39,7 @@ describe("commands", async () => {
     return started.output();
   }
 
-  test("keys and users of the service", async () => {
+  test("manages keys and users of the service", async () => {
     const [, prefix = ""] = /^Key (\S+) for grace/m.exec(await run("service", ["keys", "create", "--user", "grace"])) ?? [];
     expect(await run("service", ["keys", "list"])).toContain(`${prefix}  grace (active)`);
     expect(await run("service", ["users", "set-status", "grace", "waitlisted"])).toContain("grace is waitlisted.");

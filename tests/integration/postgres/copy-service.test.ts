@@ -73,7 +73,7 @@ test("finds a row changed after copying and repeats the copy", async () => {
   await otherDatabase.drop();
 });
 
-test("gives new rows numbers that no row has had", async () => {
+test("assigns row numbers that were never used", async () => {
   const [row] = await askService<{ seq: number }>(`
     INSERT INTO jobs (id, user_id, state, number, workflow_id, create_time, update_time, state_time)
     VALUES ('new', 1, 'pending', 1, 'w', 1, 1, 1) RETURNING seq::integer`);

@@ -76,7 +76,7 @@ test("searches copied rows and continues the numbering", async () => {
   await store.close();
 });
 
-test("back in a folder it is what it was, to the last row", async () => {
+test("restores the folder to the last row", async () => {
   const { rows } = await copyBetween({ url: database.url }, { dataDir: await fillStore(places.after) }, () => undefined);
   expect(rows).toBeGreaterThan(ENTRIES + 100);
   expect(rowsIn(places.after)).toEqual(rowsIn(places.before));

@@ -93,7 +93,7 @@ it.each([["by the server's word", byWord] as const, ...(canMount ? ([["by a smal
 describe("services outage", () => {
   vi.setConfig({ testTimeout: 150_000 });
 
-  it("runs no job twice after a short database outage and resumes everywhere", async () => {
+  it("runs no job twice after a short database outage and resumes", async () => {
     const server = await startPostgres();
     const blobs = temporaryFolder();
     const settings = { ...settingsOf({ LIGHTDESK_BLOBS: blobs }), databaseUrl: server.url, concurrency: 1 };
@@ -151,7 +151,7 @@ describe("queue unresponsive", () => {
     await ownDatabase.drop();
   });
 
-  it("polls over another connection when one stalls, and takes waiting jobs", async () => {
+  it("polls over another connection when one stalls and runs pending jobs", async () => {
     const making = await openQueuePool(ownDatabase.url);
     await migrateQueue(making, log);
     await making.end();

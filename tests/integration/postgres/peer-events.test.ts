@@ -128,7 +128,7 @@ it("sends a user's queue when changed and listened to", async () => {
   expect(JSON.parse(String(received[1]))).toEqual({ type: "status", data: { status: { exec_info: { queue_remaining: 3 } } } });
 });
 
-it("resends the state after a lost line, nothing twice", async () => {
+it("resends the state once after a lost connection", async () => {
   const { received } = await listenThere();
   first.events.notify(job, "executing", { at: 1 });
   await until("it has arrived", () => received.length === 2);

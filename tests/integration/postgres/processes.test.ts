@@ -61,7 +61,7 @@ it("notifies other processes, and within a commit only when committed", async ()
   await expect(firstProcesses.notify("news", "x".repeat(8000))).rejects.toThrow("too long");
 });
 
-it("says that something may have been missed once a lost line is there again", async () => {
+it("reports possibly missed events after reconnecting", async () => {
   let missed = 0;
   const received: unknown[] = [];
   secondProcesses.listen("news", (payload) => received.push(payload), () => (missed += 1)); // prettier-ignore
@@ -76,7 +76,7 @@ it("says that something may have been missed once a lost line is there again", a
   expect(received).toEqual(["heard"]);
 });
 
-it("gives up who says nothing any more, who learns of it when it is back", async () => {
+it("drops a silent process, which notices when it returns", async () => {
   const events: string[] = [];
   firstProcesses.watch({ othersUnresponsive: () => events.push("silent"), onAbandoned: () => events.push("wrong") });
   secondProcesses.watch({ othersUnresponsive: () => undefined, onAbandoned: () => events.push("given up") });
@@ -90,7 +90,7 @@ it("gives up who says nothing any more, who learns of it when it is back", async
   expect(await firstProcesses.live()).toEqual([firstProcesses.id, secondProcesses.id].sort());
 });
 
-it("gives up an ended process at once", async () => {
+it("drops an exited process immediately", async () => {
   await secondProcesses.close();
   expect(await firstProcesses.live()).toEqual([firstProcesses.id]);
   expect(await database.commit((tx) => firstProcesses.removeUnresponsive(tx))).toEqual([secondProcesses.id]);
@@ -114,7 +114,7 @@ it("distinguishes jobs of dead processes from those of live ones", async () => {
   expect(await ids(firstProcesses.isNotRunHere)).toEqual(["job 1", "job 2", "job 3"]);
 });
 
-it("runs shared work in the first process, then in another when it ends", async () => {
+it("runs shared work in the first process and fails over when it exits", async () => {
   const doneTasks: string[] = [];
   const keeping = [firstProcesses, secondProcesses].map((processes) =>
     startHousekeeping(

@@ -211,7 +211,7 @@ async function listOthers({ database }: World, called: string) {
   };
 }
 
-it("answers every query alike in both stores after any change", async () => {
+it("answers every query the same in both stores after any change", async () => {
   let matchCount = 0;
   await fc.assert(
     fc.asyncProperty(

@@ -30,7 +30,7 @@ afterEach(async () => {
 
 const namesNow = async () => (await database.rows(names)).map(({ name }) => name);
 
-it("writes what a commit says, all of it or nothing, and its neighbours in any case", async () => {
+it("commits atomically, independently of neighbouring commits", async () => {
   const works = ["ada", "bob", "cy"].map((name) =>
     database.commit(async (tx) => {
       await tx.run(add(name));
@@ -58,7 +58,7 @@ it("undoes a piece that fails alone, also one that the database refused", async 
   expect(await namesNow()).toEqual(["ada", "bob"]);
 });
 
-it("undoes a piece that another store has failed, whose connection is not this one", async () => {
+it("rolls back a savepoint that failed in another store", async () => {
   const failing = database.commit(async (tx) => {
     await tx.run(add("ada"));
     throw new StoreAway("another store does not answer");
@@ -105,7 +105,7 @@ it("detects commits of other processes, not its own", async () => {
   expect(await database.foreignCommits()).not.toBe(before);
 });
 
-it("takes none of its own commits for another process's, also while one is under way", async () => {
+it("doesn't mistake its own commits for another process's", async () => {
   const before = await database.foreignCommits();
   let isOver = false;
   const committing = (async () => {
@@ -131,7 +131,7 @@ it("uses its own tables whatever search path the address sets", async () => {
   await otherDatabase.close();
 });
 
-it("takes no question mark of a text for a value", async () => {
+it("doesn't treat a question mark in a text as a parameter", async () => {
   const query = statement(sql<{ one: string; two: string }>`select 'why?' as one, ${"what?"}::text as two`);
   expect(await database.row(query)).toEqual({ one: "why?", two: "what?" });
 });
@@ -145,7 +145,7 @@ it("reports an outage and recovers", async () => {
   expect(await namesNow()).toEqual(["bob"]);
 });
 
-it("keeps nothing of the commits that a connection took along when it broke", async () => {
+it("drops uncommitted changes when the connection breaks", async () => {
   const works = ["ada", "bob"].map((name) =>
     database.commit(async (tx) => {
       await tx.run(add(name));
@@ -156,7 +156,7 @@ it("keeps nothing of the commits that a connection took along when it broke", as
   expect(await namesNow()).toEqual([]);
 });
 
-it("calls a commit done whose answer was lost, and one failed that never arrived", async () => {
+it("treats a commit with a lost response as done and an unsent one as failed", async () => {
   wire.loseAnswerOf("COMMIT");
   await database.commit((tx) => tx.run(add("ada")));
   expect(await namesNow()).toEqual(["ada"]);
@@ -166,7 +166,7 @@ it("calls a commit done whose answer was lost, and one failed that never arrived
   expect(await namesNow()).toEqual(["ada"]);
 });
 
-it("reads nothing that another process wrote as its own table", async () => {
+it("ignores caches of tables written by another process", async () => {
   await queryDatabase(ownDatabase.url, "CREATE TABLE users (name text); INSERT INTO users VALUES ('of the console')");
   await database.commit((tx) => tx.run(add("ada")));
   expect(await namesNow()).toEqual(["ada"]);

@@ -57,14 +57,14 @@ describe("service fence", () => {
     expect(await queryDatabase(two.url, counts)).toEqual([{ results: 0, outputs: 0, entries: 0 }]);
   }
 
-  it("completes nothing, and puts out nothing", async () => {
+  it("completes nothing and stores no outputs", async () => {
     const id = await runThere(waiting(4));
     await takeOver(id);
     await untilOver();
     await expectUntouched(id);
   });
 
-  it("fails nothing", async () => {
+  it("fails no jobs", async () => {
     const id = await runThere({
       "1": { class_type: "EmptyImage", inputs: { width: 8, height: 8, batch_size: 1, color: 1 } },
       "2": { class_type: "Wait", inputs: { seconds: 4, anything: ["1", 0] } },
@@ -76,7 +76,7 @@ describe("service fence", () => {
     await expectUntouched(id);
   });
 
-  it("gives nothing back when its service stops", async () => {
+  it("requeues nothing when its service stops", async () => {
     await two.second.service.stop();
     const id = await submit(firstClient, waiting(3600));
     await running(firstClient, id);
@@ -141,7 +141,7 @@ describe("services killed", () => {
   const holders = async () =>
     (await queryDatabase<{ id: string }>(database.url, "SELECT id FROM lightdesk_service.processes")).map(({ id }) => id);
 
-  it("requeues a killed service's jobs and leaves live ones alone", async () => {
+  it("requeues a killed service's jobs and keeps live ones", async () => {
     const first = await start("first");
     const before = await holders();
     const second = await start("second");

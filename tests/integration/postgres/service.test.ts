@@ -44,7 +44,7 @@ describe("service", () => {
     expect((await client.get(`/api/jobs/${id}`)).body).toEqual(before);
   });
 
-  it("says that its database is away, instead of an empty list", async () => {
+  it("reports an unavailable database instead of an empty list", async () => {
     const client = bench.client();
     const id = await submit(client, canvas());
     await ended(client, id);
@@ -69,7 +69,7 @@ describe("service", () => {
     expect(listResponse).toMatchObject({ status: 200, body: { assets: [{ name: "note.txt", size: 2 ** 53 }] } });
   });
 
-  it("refuses an empty database beside user files", async () => {
+  it("refuses an empty database next to user files", async () => {
     const upload = await bench.client().upload("some words", "note.txt");
     expect(upload.status).toBeLessThan(300);
     await bench.service.stop();
@@ -151,7 +151,7 @@ describe("service runners", () => {
     });
   });
 
-  it("shows the slots that both have for what runs inside, until one of them ends", async () => {
+  it("shows the slots held by both until one of them exits", async () => {
     const slots = async () => (await two.first.service.runners.list()).find(({ address }) => address === null)?.slots;
     await until("both are known", async () => (await slots()) === 2);
     await two.second.service.stop();
@@ -211,7 +211,7 @@ describe("service runners", () => {
     }
   });
 
-  it("follows the jobs of a disconnected service and resubmits nothing", async () => {
+  it("follows a disconnected service's jobs and resubmits nothing", async () => {
     await two.first.service.runners.add({ address: server.address, label: "A", slots: 2 });
     await until("both know it", async () => (await secondClient.get("/api/object_info/LoadModel")).text.includes("one.safetensors"));
     await two.first.service.stop();

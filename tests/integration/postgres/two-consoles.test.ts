@@ -127,7 +127,7 @@ test("resends a submission from one console after the other was refused", async 
   expect(submitRequests()).toHaveLength(before + 2);
 });
 
-test("waits for another console's unsaved answer and returns it", async () => {
+test("waits for another console's unsaved response and returns it", async () => {
   const key = "a-key-whose-answer-comes-late";
   const { submissions } = first.console.store;
   vi.spyOn(submissions, "accepted").mockRejectedValueOnce(new StoreAway("the database is away"));
@@ -185,7 +185,7 @@ describe("a change through one console", () => {
   };
   beforeEach(() => void (jobs = [{ id: "done", status: "completed", create_time: 1_767_225_600_000 }]));
 
-  test("reaches live updates of the other at once", async () => {
+  test("sends live updates to the other console immediately", async () => {
     getProcessState().composition = second.console;
     const stream = await openLive(second, liveQuery([`job:done?connection=${connection}`]));
     await stream.next("the job", ({ event }) => event === "snapshot");
@@ -195,13 +195,13 @@ describe("a change through one console", () => {
     await stream.close();
   });
 
-  test("ends the sharing of answers at the other", async () => {
+  test("ends response sharing at the other console", async () => {
     expect(await readList(second)).toEqual(["done"]);
     expect((await removeJobs()).status).toBeLessThan(300);
     await until("the empty list", async () => (await readList(second)).length === 0);
   });
 
-  test("reaches the other at most a few times a second", async () => {
+  test("notifies the other console at most a few times a second", async () => {
     const jobAnswersSpy = vi.spyOn(second.console.jobAnswers, "changed");
     const change = { baseUrl: "http://127.0.0.1:9" };
     const notices = () => jobAnswersSpy.mock.calls.filter(([baseUrl]) => baseUrl === change.baseUrl).length;
@@ -213,7 +213,7 @@ describe("a change through one console", () => {
     expect(notices()).toBe(3);
   });
 
-  test("is assumed after notices may have been lost", async () => {
+  test("is assumed after notifications may have been lost", async () => {
     const liveSpy = vi.spyOn(second.console.live, "changed");
     await endConnections(database.url);
     await until("the reconnection", () => liveSpy.mock.calls.some((change) => change[0] === undefined));

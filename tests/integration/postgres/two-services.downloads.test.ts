@@ -30,7 +30,7 @@ describe("two services downloads", () => {
       ({ holder }) => holder,
     );
 
-  it("leaves downloads to the other service when full, each fetched once", async () => {
+  it("leaves downloads to the other service when full and fetches each once", async () => {
     const { first, second } = await two.clients();
     source.behaviour.holdAfter = 1000;
     const paths = [await begin(first, `${source.url}/a`), await begin(first, `${source.url}/b`), await begin(first, `${source.url}/c`)];
@@ -148,7 +148,7 @@ describe("shared files", () => {
       ...(blobs !== undefined && settingsOf({ LIGHTDESK_BLOBS: join(root, blobs) })),
     });
 
-  it("refuses a place to which no file was copied, as long as there are files of users", async () => {
+  it("refuses an uncopied store while users have files", async () => {
     const first = await start("first");
     const client = first.client();
     const empty = /LIGHTDESK_BLOBS must be where the files are, and none was brought to this place\. .* npm run copy-blobs -- --to PLACE/;
@@ -163,7 +163,7 @@ describe("shared files", () => {
     await first.service.stop();
   });
 
-  it("refuses a data folder, and a place, of another database", async () => {
+  it("refuses a data folder or store of another database", async () => {
     const first = await start("first", { blobs: "place" });
     await first.service.stop();
     await expect(start("first", { blobs: "other", at: 1 })).rejects.toThrow(
@@ -174,7 +174,7 @@ describe("shared files", () => {
     );
   });
 
-  it("refuses a service whose files are elsewhere than the others'", async () => {
+  it("refuses a service whose files are in a different store", async () => {
     const ownBench = await start("own");
     await expect(start("joining", { blobs: "place" })).rejects.toThrow(
       /keeps its files in its own data folder, .* start both with the same LIGHTDESK_BLOBS/,

@@ -91,7 +91,7 @@ async function expectSamePicture(clients: readonly Client[], address: string): P
     expect([picture.subarray(1, 4).toString(), picture.equals(pictures[0] ?? Buffer.alloc(0))]).toEqual(["PNG", true]);
 }
 
-it("answers progress and live pictures from both services", async () => {
+it("serves progress and live pictures from both services", async () => {
   const [received = []] = await listeners();
   const { first, second } = await two.clients();
   const id = await submit(first, slowAfterFirstOutput(3600));
@@ -165,7 +165,7 @@ it("keeps bytes stored by one service while the other sweeps", async () => {
   for (const id of hashes) expect((await first.get(`/api/assets/${id}/content`)).status).toBe(200);
 });
 
-it("users' own files, assets and their changes are there at both at once", async () => {
+it("serves user files, assets and their changes from both services", async () => {
   const { first, second } = await two.clients();
   await first.call("POST", "/api/userdata/workflows%2Fa.json", "one");
   expect((await second.get("/api/userdata/workflows%2Fa.json")).text).toBe("one");

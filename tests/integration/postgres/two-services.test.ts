@@ -17,7 +17,7 @@ const jobs = (rest = "") =>
   );
 const entries = async () => (await queryDatabase<{ n: number }>(two.url, "SELECT count(*)::integer AS n FROM lightdesk_queue.jobs"))[0]?.n;
 
-it("runs each job once, at both, whichever it was sent to", async () => {
+it("runs each job once, wherever it was submitted", async () => {
   const { first, second } = await two.clients();
   const submitted = await Promise.all(
     Array.from({ length: 30 }, async (_, color) => {
@@ -53,7 +53,7 @@ it("shares turns fairly between users across both services", async () => {
   }
 });
 
-it("cancels from one service what waits or runs at the other", async () => {
+it("cancels waiting and running jobs of the other service", async () => {
   const { first, second } = await two.clients();
   const ids = [await submit(first, waiting(3600)), await submit(first, waiting(3600, 2))];
   for (const id of ids) await running(first, id);
@@ -67,7 +67,7 @@ it("cancels from one service what waits or runs at the other", async () => {
   expect((await jobs(`WHERE id = '${ids[0]}'`))[0]).toMatchObject({ state: "cancelled", attempts: "1" });
 });
 
-it("interrupts at each what runs at either, of that user alone", async () => {
+it("interrupts the user's own running jobs on both services", async () => {
   const [ada, bob] = [await two.clients("ada"), await two.clients("bob")];
   const [first, second] = [await submit(ada.first, waiting(3600)), await submit(bob.first, waiting(3600))];
   await running(ada.first, first);
@@ -81,7 +81,7 @@ it("interrupts at each what runs at either, of that user alone", async () => {
   expect((await ended(bob.second, second)).status).toBe("cancelled");
 });
 
-it("clears from one service and resets the user's turn at both", async () => {
+it("clears from one service and resets the user's turn on both", async () => {
   const [ada, bob] = [await two.clients("ada"), await two.clients("bob")];
   const blocking = [await submit(bob.first, waiting(3600)), await submit(bob.first, waiting(3600, 2))];
   for (const id of blocking) await running(bob.first, id);
@@ -149,7 +149,7 @@ it("requeues jobs that a disconnected service took but did not start", async () 
   expect((await ended(first, waits)).status).toBe("completed");
 });
 
-it("runs a job after a hundred failed attempts to take it", async () => {
+it("runs a job after a hundred failed attempts to claim it", async () => {
   const { first } = await two.clients();
   for (const id of [await submit(first, waiting(3600)), await submit(first, waiting(3600, 2))]) await running(first, id);
   const waits = await submit(first, canvas(3));
@@ -158,7 +158,7 @@ it("runs a job after a hundred failed attempts to take it", async () => {
   expect((await ended(first, waits)).status).toBe("completed");
 });
 
-it("takes jobs although its first question to the queue failed", async () => {
+it("runs jobs although its first queue read failed", async () => {
   const { first } = await two.clients();
   await two.first.service.stop();
   await two.second.service.stop();

@@ -28,7 +28,7 @@ async function runAtOnce<T>(count: number, work: (store: Store, index: number) =
   return Promise.all(Array.from({ length: count }, (_, index) => work(stores[index % 2 === 0 ? 0 : 1], index)));
 }
 
-test("has one first owner", async () => {
+test("creates only one first owner", async () => {
   const members = await runAtOnce(12, (store, index) =>
     store.members.createFirstOwner({ name: "Olga", email: `owner${index}@desk.test`, passwordHash: "x", createdAt: NOW }),
   );
@@ -93,7 +93,7 @@ async function passTime(ms: number): Promise<void> {
   await queryDatabase(database.url, `UPDATE attempts SET full_at = full_at - ${ms}`);
 }
 
-test("shares attempt limits regardless of clocks and says how long to wait", async () => {
+test("shares attempt limits regardless of clocks and returns the wait", async () => {
   const bucket = { name: "somebody@desk.test", burst: 5, refillMs: HOUR_MS };
   const clockAt = (index: number) => NOW + (index % 2) * 300_000;
   const waits = await runAtOnce(12, (store, index) => store.attempts.take(bucket, clockAt(index)));
@@ -110,7 +110,7 @@ test("shares attempt limits regardless of clocks and says how long to wait", asy
   expect(await queryDatabase(database.url, "SELECT 1 FROM attempts WHERE name LIKE '%desk%'")).toEqual([]);
 });
 
-test("shares limits exactly, and most requests write nothing", async () => {
+test("shares limits exactly while most requests write nothing", async () => {
   let takes = 0;
   const limits = stores.map(({ attempts }) => {
     const take: typeof attempts.take = (...args) => ((takes += 1), attempts.take(...args));

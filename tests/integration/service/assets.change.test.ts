@@ -23,7 +23,7 @@ describe("changing and deleting assets", async () => {
       () => false,
     );
 
-  it("edits name, tags, metadata, media type and preview, and answers what it is now", async () => {
+  it("edits name, tags, metadata, media type and preview, and returns them", async () => {
     const preview = await add(png(9, 9), {}, "p.png");
     const asset = await add("edit me", { tags: "a,b", user_metadata: '{"x":1}' });
     const edit = {
@@ -74,7 +74,7 @@ describe("changing and deleting assets", async () => {
     }
   });
 
-  it("shows an asset by itself again when its preview is deleted", async () => {
+  it("falls back to the asset itself when its preview is deleted", async () => {
     const preview = await add(png(11, 9), {}, "p.png");
     const image = await add(png(12, 9), { preview_id: string(preview.id) }, "i.png");
     expect(image).toMatchObject({ preview_id: preview.id, preview_url: expect.stringContaining(string(preview.asset_hash).slice(7)) });
@@ -90,7 +90,7 @@ describe("changing and deleting assets", async () => {
     expect(await client.get(`/api/assets/${string(asset.id).toUpperCase()}`)).toMatchObject({ status: 200, body: { id: asset.id } });
   });
 
-  it("keeps a tag as it was sent, through every door", async () => {
+  it("keeps a tag exactly as sent through every endpoint", async () => {
     const spaced = [" b", "b ", "b"];
     const asset = await add("spaced", { tags: JSON.stringify([" a"]) });
     const path = `/api/assets/${string(asset.id)}`;
@@ -108,7 +108,7 @@ describe("changing and deleting assets", async () => {
     expect((await add("comma list", { tags: " f , g" })).tags).toEqual(["f", "g"]);
   });
 
-  it("adds and removes tags and says for each what became of it", async () => {
+  it("adds and removes tags and reports the result of each", async () => {
     const asset = await add("tagged", { tags: "one" });
     const path = `/api/assets/${string(asset.id)}/tags`;
     expect((await client.post(path, { tags: ["one", "two", "two", "three"] })).body).toEqual({
@@ -131,7 +131,7 @@ describe("changing and deleting assets", async () => {
     expect((await bench.client("eve").post(path, { tags: ["mine"] })).status).toBe(404);
   });
 
-  it("answers HEAD of a hash by what the user may see, and 400 to another form", async () => {
+  it("answers HEAD of a hash by visibility and 400 for another format", async () => {
     const asset = await add("hashed");
     const head = async (hash: string, as = client) => (await as.raw("HEAD", `/api/assets/hash/${hash}`)).status;
     expect(await head(string(asset.asset_hash))).toBe(200);

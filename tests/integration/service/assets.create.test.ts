@@ -53,7 +53,7 @@ describe("creating assets", async () => {
     expect(response.body).not.toHaveProperty("preview_url");
   });
 
-  it("creates idempotently under a client's id, which nobody else can take", async () => {
+  it("creates idempotently under a client's id, reserved for that client", async () => {
     const id = "6f0d4f7e-13b2-4a1f-9d5c-0c4f1f8a7a01";
     expect(await client.upload("one", "1.txt", { id })).toMatchObject({ status: 201, body: { id } });
     expect(await client.upload("quite another", "2.txt", { id })).toMatchObject({
@@ -76,7 +76,7 @@ describe("creating assets", async () => {
     expect(await readdir(join(bench.folder, "tmp"))).toEqual([]);
   });
 
-  it("makes a reference from a hash of either kind, for content that the user may see", async () => {
+  it("creates a reference from either kind of hash for visible content", async () => {
     const text = "referenced by hash";
     const asset = record((await client.upload(text, "r.txt")).body);
     const sha256 = createHash("sha256").update(text).digest("hex");

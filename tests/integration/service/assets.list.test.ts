@@ -155,7 +155,7 @@ describe("the list of assets against a full scan", async () => {
       .map((asset) => asset.id);
   }
 
-  it("answers any filter in any order at any offset, with the exact total and has_more", async () => {
+  it("answers any filter, order and offset with the exact total and has_more", async () => {
     const page = fc.record({
       query: queries,
       sort: fc.constantFrom(...sorts),
@@ -235,7 +235,7 @@ describe("an asset's last read time", async () => {
     expect(times.fresh(before).last_access_time).toBe(4.5e12);
   });
 
-  it("is in the row for every waiting reader, whoever started the write", async () => {
+  it("is in the row for every waiting reader", async () => {
     const times = createAccessTimes(database, () => 5e12);
     times.touch(await row(2));
     void times.flush();

@@ -52,7 +52,7 @@ describe("searching assets", async () => {
     expect(await names({ name_contains: "***" })).toEqual([]);
   });
 
-  it("finds one and two letters anywhere, beside tags and metadata", async () => {
+  it("finds one and two letters anywhere, including tags and metadata", async () => {
     const fields = { tags: '["short"]', user_metadata: '{"of":"short names"}' };
     for (const name of ["qx", "q", "aqx", "x q", "xq.Q", "🦊q"]) await make(name, fields);
     const search = async (piece: string) => names({ name_contains: piece, include_tags: "short", metadata_filter: '{"of":"short names"}' });
@@ -86,7 +86,7 @@ describe("searching assets", async () => {
     expect(await names({ name_contains: "after-the" })).toEqual([]);
   });
 
-  it("sorts names without case, and gives equal ones the order of their ids", async () => {
+  it("sorts names ignoring case, ties by id", async () => {
     for (const name of ["b-sorted", "A-sorted", "C-sorted", "a-sorted", "B-sorted"]) await make(name);
     const sorted = async (order: string) =>
       list(record((await client.get(`/api/assets?name_contains=-sorted&sort=name&order=${order}`)).body).assets).map((asset) => ({
@@ -188,7 +188,7 @@ describe("searching assets", async () => {
     }
   });
 
-  it("shows nobody what another one has", async () => {
+  it("hides other users' assets", async () => {
     await make("ada's secret plan.txt", { tags: "secret", user_metadata: '{"k":"v"}' });
     const eve = bench.client("eve");
     expect(await names({ name_contains: "secret plan" }, eve)).toEqual([]);

@@ -23,7 +23,7 @@ describe("the service", async () => {
     await source.close();
   });
 
-  it("answers one of ten deletes at once with 204, and the others with 404", async () => {
+  it("answers one of ten parallel deletes with 204 and the rest with 404", async () => {
     const asset = string(record((await client.upload("to be deleted", "a.txt")).body).id);
     await client.call("POST", "/api/userdata/gone.txt?overwrite=true", "x");
     for (const path of [`/api/assets/${asset}`, "/api/userdata/gone.txt"]) {
@@ -126,7 +126,7 @@ describe("file names", () => {
     expect((await client.upload(png(6, 4), "\u202e")).body).toMatchObject({ name: "upload" });
   });
 
-  it("strips the names of assets made from a hash and of renamed ones", async () => {
+  it("strips names of assets created from a hash and of renamed ones", async () => {
     const { asset_hash: hash } = record((await client.upload(png(4, 4), "a.png")).body);
     const otherClient = bench.client("bob");
     await otherClient.upload(png(4, 4), "b.png");
@@ -138,7 +138,7 @@ describe("file names", () => {
     expect(edited.body).toMatchObject({ name: PLAIN });
   });
 
-  it("strips the prefix of a saved image and the name in the answer's headers", async () => {
+  it("strips the prefix of a saved image and the name in the response headers", async () => {
     const graph = {
       "1": { class_type: "EmptyImage", inputs: { width: 8, height: 8, batch_size: 1, color: 1 } },
       "2": { class_type: "SaveImage", inputs: { images: ["1", 0], filename_prefix: "x\u202ey\u0007" } },

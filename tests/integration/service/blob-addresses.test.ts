@@ -56,7 +56,7 @@ describe("blob addresses", async () => {
       expect((await fetch(await addressOf(path))).headers.get("content-disposition")).toMatch(/^attachment; /);
   });
 
-  it("gives no address to clients that may not read the file", async () => {
+  it("returns no URL to clients that may not read the file", async () => {
     const file = await upload(picture, "hers.png");
     const otherUser = bench.client("eve");
     for (const path of wholeOf(file, "png")) {
@@ -82,7 +82,7 @@ describe("blob addresses", async () => {
     expect((await fetch(address)).status).toBe(403);
   });
 
-  it("answers ranges, HEAD, 304, thumbnails, channels and user files itself", async () => {
+  it("serves ranges, HEAD, 304, thumbnails, channels and user files itself", async () => {
     const file = await upload(picture, "own.png");
     for (const path of wholeOf(file, "png")) {
       const part = await client.raw("GET", path, undefined, { range: "bytes=0-3" });
@@ -114,14 +114,14 @@ describe("blob addresses", async () => {
     expect(await client.get(path)).toMatchObject({ status: 404, body: { message: expect.stringContaining("are missing") } });
   });
 
-  it("streams by itself where nothing is set", async () => {
+  it("streams files by default", async () => {
     const quiet = await startService(bucketSettings(s3, "quiet"));
     const otherClient = quiet.client();
     const { id } = record((await otherClient.upload(picture, "a.png")).body);
     expect((await otherClient.raw("GET", `/api/assets/${string(id)}/content`)).status).toBe(200);
   });
 
-  it("lets a console fetch keyless only from public or trusted hosts", async () => {
+  it("lets a console fetch without a key only from public or trusted hosts", async () => {
     const file = await upload(picture, "for a console.png");
     const door = await startLittleServer(async ({ method, url, headers }, response) => {
       const requestHeaders = new Headers();

@@ -38,7 +38,7 @@ describe.each(blobBackends)("bytes in %s", async (_, open) => {
     ["one byte", 1],
     ["a part exactly", 8 * MIB],
     ["several parts", 19 * MIB + 7],
-  ])("come back as they were sent: %s", async (name, length) => {
+  ])("are returned unchanged: %s", async (name, length) => {
     const bytes = randomBytes(length);
     const { id, hash } = await upload(new Uint8Array(bytes), `${name}.bin`);
     expect(hash).toBe(blake3(bytes).toString("hex"));
@@ -58,7 +58,7 @@ describe.each(blobBackends)("bytes in %s", async (_, open) => {
     }
   });
 
-  it("are stored once, however many send them at the same time", async () => {
+  it("are stored once when several clients send them at once", async () => {
     const bytes = new Uint8Array(randomBytes(9 * MIB));
     const answers = await Promise.all(Array.from({ length: 6 }, () => client.upload(bytes, "same.bin")));
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 200, 200, 200, 200, 201]);
@@ -95,7 +95,7 @@ describe.each(blobBackends)("bytes in %s", async (_, open) => {
     expect((await read(`/api/view?filename=${name}&channel=rgb`)).status).toBe(200);
   });
 
-  it("go with the last asset that names them, and stay until then", async () => {
+  it("are deleted with the last asset that references them", async () => {
     const { id, hash } = await upload(new Uint8Array(randomBytes(2000)), "twice.bin");
     const otherClient = bench.client("bob");
     await otherClient.upload(new Uint8Array((await read(`/api/assets/${id}/content`)).bytes), "mine.bin");
@@ -120,7 +120,7 @@ describe.each(blobBackends)("bytes in %s", async (_, open) => {
     bench.complaints.length = 0; // a damaged file is logged
   });
 
-  it("are removed at a start when unnamed, and others are kept", async () => {
+  it("are removed at startup when unreferenced", async () => {
     const { hash } = await upload(new Uint8Array(randomBytes(3000)), "kept.bin");
     const before = new Set(await testBackend.hashes(bench.folder));
     const orphans = Array.from({ length: 12 }, (_, index) => index.toString(16).padStart(64, "0"));

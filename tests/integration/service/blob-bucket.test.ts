@@ -67,7 +67,7 @@ describe("a service with a bucket", async () => {
     expect((await client.get(`/api/assets/${id}/content`)).status).toBe(200);
   });
 
-  it("resumes a cut answer so that its reader gets every byte", async () => {
+  it("resumes a truncated response so that its reader gets every byte", async () => {
     const bytes = bytesOf(3 * MIB);
     const { id } = await upload(bytes);
     s3.order(/^GET blake3/, "cut", 2);
@@ -92,7 +92,7 @@ describe("a service with a bucket", async () => {
     expect(s3.uploads.size).toBe(0);
   });
 
-  it("leaves no parts behind where an upload fails for good", async () => {
+  it("leaves no parts behind when an upload fails permanently", async () => {
     s3.order(/^PUT partNumber/, "slow-down", 50);
     expect(await client.upload(bytesOf(9 * MIB), "a.bin")).toMatchObject(outage);
     s3.faults.length = 0;
@@ -102,7 +102,7 @@ describe("a service with a bucket", async () => {
     expect(s3.uploads.size).toBe(0);
   });
 
-  it("stores what others send while the parts of a large file are on their way", async () => {
+  it("stores other uploads while a large one is in progress", async () => {
     const before = s3.seen.length;
     const release = s3.hold(/^PUT partNumber/);
     const large = upload(bytesOf(30 * MIB));

@@ -30,7 +30,7 @@ function gate() {
   return { open, opened: gate };
 }
 
-it("removes nothing that the other holds, and all that nobody holds or names", async () => {
+it("removes only blobs that no lease or asset references", async () => {
   const [first, second] = [process(), process()];
   const removed: string[] = [];
   const remove = async () => void removed.push("removed");
@@ -62,7 +62,7 @@ it("waits with writing until a removal is over", async () => {
   expect([order, await leases()]).toEqual([["removed", "written"], []]);
 });
 
-it("checks for a row in the commit that takes the lease", async () => {
+it("checks for the row in the commit that takes the lease", async () => {
   let requestCount = 0;
   const inCommit = async (reader: Reader, hashes: readonly string[]) =>
     new Set((requestCount += 1) > 1 && reader !== database ? hashes : []);
@@ -71,7 +71,7 @@ it("checks for a row in the commit that takes the lease", async () => {
   expect(await leases()).toEqual([]);
 });
 
-it("lets go of what a process held that died, after a day", async () => {
+it("releases a dead process's holds after a day", async () => {
   void process().hold([HASH], () => new Promise(() => undefined));
   await expect.poll(leases).toHaveLength(1);
   now += 23 * 3_600_000;

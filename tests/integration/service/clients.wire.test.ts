@@ -197,7 +197,7 @@ describe("public clients wire", async () => {
   const pngMark = [0x89, 0x50, 0x4e, 0x47];
 
   describe.each(Object.keys(publicClients))("the public client %s", (name) => {
-    it.each(["", "/api"])("runs a sample to its end, fetches its picture, uploads and reads, below %j", async (basePath) => {
+    it.each(["", "/api"])("runs a sample, fetches its picture, uploads and reads below %j", async (basePath) => {
       const key = await createKey(dataDir, `user of ${name}${basePath}`);
       const graph = sample("01-invert") as Graph;
       const outputNode = Object.keys(graph).find((id) => graph[id]?.class_type === "SaveImage") ?? "";
@@ -214,7 +214,7 @@ describe("public clients wire", async () => {
       if (driven?.uploaded !== "") expect((await client.get(`/api/view?filename=${driven?.uploaded}&type=input`)).status).toBe(200);
     });
 
-    it.each(["", "/api"])("takes back what it submitted and what it made, below %j", async (basePath) => {
+    it.each(["", "/api"])("cancels its jobs and deletes its files below %j", async (basePath) => {
       const key = await createKey(dataDir, `changer of ${name}${basePath}`);
       const target = { base: `${service.url}${basePath}`, headers: { "X-API-Key": key } };
       await controlsOf[name]?.(target, (controls) => takeEverythingBack(httpClient(service.url, key), controls));

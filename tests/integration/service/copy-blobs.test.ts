@@ -78,7 +78,7 @@ it("copies to a bucket and back, resumes and names differences", async () => {
   await readAll(bench);
 });
 
-it("refuses to copy to where the bytes are, and to the place of another database", async () => {
+it("refuses to copy to the same store or to another database's", async () => {
   const settings = { ...bucketSettings(s3), blobCacheBytes: MIB, bucketKeys: undefined };
   const same = copyBlobs({ dataDir: bench.folder, settings: { ...settings, blobs: settings.blobs }, to: s3.address("here"), log });
   await expect(same).rejects.toThrow("The target must differ from LIGHTDESK_BLOBS");

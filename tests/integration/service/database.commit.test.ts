@@ -19,7 +19,7 @@ afterEach(() => database.close());
 const names = async () => (await database.rows(query.selectFrom("users").select("name").orderBy("id"))).map(({ name }) => name);
 const add = (tx: Transaction, name: string) => tx.run(query.insertInto("users").values({ name, status: "active", created_at: 1 }));
 
-it("keeps what others committed at the same time, where one of them throws", async () => {
+it("keeps concurrent commits when one of them throws", async () => {
   const outcomes = await Promise.allSettled([
     database.commit((tx) => add(tx, "ada")),
     database.commit(async (tx) => {

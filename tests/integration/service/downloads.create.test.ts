@@ -138,7 +138,7 @@ describe("POST /api/assets/download", async () => {
     expect(record((await download(ada, url)).result).filename).toBe(name);
   });
 
-  it("runs two at once, lets users take turns, and shows the rest as created", async () => {
+  it("runs two downloads at once, fairly by user, and queues the rest", async () => {
     const url = serveModel();
     source.behaviour.holdAfter = 1000;
     const paths: string[] = [];

@@ -154,7 +154,7 @@ describe("downloads from hostile sources", () => {
     ["/never-ends", "larger than the 2000000 bytes"],
     ["/encoded", "encoded (gzip)"],
     ["/broken-promise", "other bytes than it had promised"],
-  ])("fails a task for %s with a sentence and keeps nothing of it", async (path, words) => {
+  ])("fails a task for %s with a message and keeps no file", async (path, words) => {
     const task = await download(client, source.url + path);
     expect(task).toMatchObject({ status: "failed", result: { success: false, error: task.error_message } });
     expect(task.error_message).toContain(words);
@@ -172,7 +172,7 @@ describe("downloads from hostile sources", () => {
     expect(source.requests.every(({ headers }) => headers.cookie === undefined && headers.authorization === undefined)).toBe(true);
   });
 
-  it("cancels a running task, hides it from others and leaves nothing", async () => {
+  it("cancels a running task, hides it from others and leaves no file", async () => {
     const path = await begin(client, `${source.url}/slow`);
     expect(await reached(client, path, 1000)).toMatchObject({ status: "running", bytes_total: 1_000_000, progress: 0.001 });
     expect(await readdir(join(bench.folder, "downloads"))).toEqual([path.split("/").at(-1)]);

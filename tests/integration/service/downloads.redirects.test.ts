@@ -112,7 +112,7 @@ describe("a model site that redirects to storage", () => {
   it.each([
     ["seconds", () => "1"],
     ["a date", () => new Date(Date.now() + 2000).toUTCString()],
-  ])("is asked again after the delay it named in %s", async (_name, when) => {
+  ])("is retried after the delay from %s", async (_name, when) => {
     const times: number[] = [];
     let reportedBytes = 0;
     onSite = (_request, response) => {
@@ -129,7 +129,7 @@ describe("a model site that redirects to storage", () => {
     expect(times[1]).toBeGreaterThanOrEqual(reportedBytes - 2);
   });
 
-  it("fails instead of waiting longer than minutes and says when to retry", async () => {
+  it("fails instead of waiting longer than minutes and names the retry time", async () => {
     onSite = (_request, response) => void response.writeHead(429, { "retry-after": "7200" }).end();
     const task = await download(client, `${site.url}/very-busy.bin`);
     expect(task).toMatchObject({ status: "failed", error_message: "The source answered 429. Try again in 7200 s." });
@@ -141,26 +141,23 @@ describe("a page instead of a file", () => {
   const page = (_request: ReceivedRequest, response: ServerResponse) =>
     void response.writeHead(200, { "content-type": "text/html; charset=utf-8" }).end("<!DOCTYPE html><title>Sign in</title>");
 
-  it.each(["/org/model/blob/main/model.safetensors", "/api/download/models/7"])(
-    "fails the task for %s, and keeps nothing",
-    async (path) => {
-      onSite = (request, response) =>
-        request.url.startsWith("/login") ? page(request, response) : void response.writeHead(307, { location: "/login?returnUrl=x" }).end();
-      const task = await download(client, site.url + path);
-      expect(task).toMatchObject({
-        status: "failed",
-        error_message: expect.stringContaining("web page"),
-        result: { code: "UNPROCESSABLE" },
-      });
-      expect(await readdir(join(bench.folder, "downloads"))).toEqual([]);
-      const described = await client.get(`/api/assets/remote-metadata?url=${encodeURIComponent(site.url + path)}`);
-      expect(described.body).toMatchObject({
-        validation: { is_valid: false, errors: [{ code: "UNPROCESSABLE", field: "url", message: expect.stringContaining("web page") }] },
-      });
-    },
-  );
+  it.each(["/org/model/blob/main/model.safetensors", "/api/download/models/7"])("fails the task for %s and keeps no file", async (path) => {
+    onSite = (request, response) =>
+      request.url.startsWith("/login") ? page(request, response) : void response.writeHead(307, { location: "/login?returnUrl=x" }).end();
+    const task = await download(client, site.url + path);
+    expect(task).toMatchObject({
+      status: "failed",
+      error_message: expect.stringContaining("web page"),
+      result: { code: "UNPROCESSABLE" },
+    });
+    expect(await readdir(join(bench.folder, "downloads"))).toEqual([]);
+    const described = await client.get(`/api/assets/remote-metadata?url=${encodeURIComponent(site.url + path)}`);
+    expect(described.body).toMatchObject({
+      validation: { is_valid: false, errors: [{ code: "UNPROCESSABLE", field: "url", message: expect.stringContaining("web page") }] },
+    });
+  });
 
-  it("is accepted when the name or disposition says it is the file", async () => {
+  it("is accepted when the name or disposition matches the file", async () => {
     onSite = page;
     expect(await download(client, `${site.url}/report.html`)).toMatchObject({ status: "completed", result: { filename: "report.html" } });
     onSite = (_request, response) =>
@@ -173,7 +170,7 @@ describe("a page instead of a file", () => {
 
 describe("a token in an address", () => {
   it.each(["token", "api_key", "access_token", "X-Amz-Signature", "Signature"])(
-    "is sent to the source as %s and never shown or kept",
+    "is sent to the source as %s and never exposed or stored",
     async (name) => {
       onSite = (_request, response) => void response.end(`${name} of ${bytes.length}`);
       const task = await download(client, `${site.url}/api/download/${name}?type=Model&${name}=${SECRET}&size=full`);
@@ -191,7 +188,7 @@ describe("a token in an address", () => {
     },
   );
 
-  it("is not in the words of a task that failed", async () => {
+  it("is not in a failed task's message", async () => {
     onSite = (_request, response) => void response.writeHead(302, { location: `https://example.com/?token=${SECRET}` }).end();
     const task = await download(client, `${site.url}/elsewhere?token=${SECRET}`);
     expect(task.status).toBe("failed");

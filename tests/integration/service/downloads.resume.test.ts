@@ -60,13 +60,13 @@ describe("an interrupted download", async () => {
     expect(source.responses[1]).toMatchObject({ start: 100_000, ifRange: lastModified });
   });
 
-  it("begins at zero at a source without ranges", async () => {
+  it("restarts at zero when the source has no ranges", async () => {
     const { source, url, bytes } = serveSource({ cuts: [200_000], hasRanges: false });
     expect(record((await download(client, url)).result).hash).toBe(hashOf(bytes));
     expect(source.responses.map(({ status }) => status)).toEqual([200, 200]);
   });
 
-  it("begins at zero when the file has changed, and stores the new one whole", async () => {
+  it("restarts at zero when the file changed and stores the new one", async () => {
     const { source, url } = serveSource({ cuts: [100_000] });
     const newBytes = patternOf(SIZE + 7, 1000);
     const path = await begin(client, url);
@@ -96,7 +96,7 @@ describe("an interrupted download", async () => {
     expect(record((await outcome(client, path)).result).hash).toBe(hashOf(newBytes));
   });
 
-  it("begins at zero where a source says nothing by which a change shows", async () => {
+  it("restarts at zero when the source sends no validator", async () => {
     const { source, url, bytes } = serveSource({ cuts: [100_000], etag: undefined });
     expect(record((await download(client, url)).result).hash).toBe(hashOf(bytes));
     expect(source.responses.map(({ start, status }) => [start, status])).toEqual([[0, 200], [0, 200]]); // prettier-ignore
@@ -111,21 +111,21 @@ describe("an interrupted download", async () => {
     expect(source.responses[1]).toMatchObject({ start: 120_000 });
   });
 
-  it("gives up a source that always ends early, and keeps nothing of it", async () => {
+  it("gives up on a source that always ends early and keeps no file", async () => {
     const { url } = serveSource({ cuts: [1000, 1000, 1000, 1000, 1000, 1000], hasRanges: false });
     const task = await download(client, url);
     expect(task).toMatchObject({ status: "failed", error_message: expect.stringContaining("before the file was complete") });
     expect(await readdir(join(bench.folder, "downloads"))).toEqual([]);
   });
 
-  it("gives up a source that sends a byte now and then for ever", async () => {
+  it("gives up on a source that drips bytes endlessly", async () => {
     const { url } = serveSource({ drip: { bytes: 1, everyMs: 20 } });
     const path = await begin(client, url);
     await until("it is given up", async () => record((await client.get(path)).body).status === "failed", { timeoutMs: 40_000 });
     expect(record((await client.get(path)).body).error_message).toBe("The source sends next to nothing.");
   });
 
-  it("waits and asks again where a source says that it is busy", async () => {
+  it("retries when the source reports that it is busy", async () => {
     const { source, url, bytes } = serveSource({ busy: [503, 429] });
     expect(record((await download(client, url)).result).hash).toBe(hashOf(bytes));
     expect(source.responses).toHaveLength(1);
@@ -141,7 +141,7 @@ describe("an interrupted download", async () => {
     expect(source.responses.map(({ status }) => status)).toEqual([200, 416]);
   });
 
-  it("begins at zero where the disk lost the part that had arrived", async () => {
+  it("restarts at zero when the disk lost the partial file", async () => {
     const { source, url, bytes } = serveSource({ holdAfter: 130_000 });
     const path = await begin(client, url);
     await reached(client, path, 130_000);

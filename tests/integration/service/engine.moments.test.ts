@@ -134,7 +134,7 @@ it("runs a job at a runner only after the disk accepts it", async () => {
   expect(await stateOf(seq)).toBe("cancelled");
 });
 
-it("cancels a job whose worker is lost in the same moment, and does not run it again", async () => {
+it("cancels a job that loses its worker at the same moment", async () => {
   const { id, seq } = await submitOne();
   let runs = 0;
   let lose: (() => void) | undefined;

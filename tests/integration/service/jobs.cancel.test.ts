@@ -30,7 +30,7 @@ describe("cancelling a running job", () => {
     ["jobs.cancel", (client: Client, id: string) => client.post(`/api/jobs/${id}/cancel`)],
     ["jobs.cancel of many", (client: Client, id: string) => client.post("/api/jobs/cancel", { job_ids: [id] })],
   ] as const) {
-    it(`keeps nothing inside a pixel loop by ${how} and spares its neighbour`, async () => {
+    it(`stops inside a pixel loop by ${how} and keeps the neighbour`, async () => {
       bench = await startService({ concurrency: 2, maxJobPixels: 1e9 });
       const [ada, bob] = [bench.client("ada"), bench.client("bob")];
       const before = blobs();
@@ -64,7 +64,7 @@ describe("cancelling a running job", () => {
     });
   }
 
-  it("ends alike in every view, with no assets if cancelled", async () => {
+  it("shows the same end in every view, without assets if cancelled", async () => {
     bench = await startService({ concurrency: 2 });
     const client = bench.client();
     const before = blobs();

@@ -75,7 +75,7 @@ describe.each([0, 0.8])("a list with %d waiting jobs against a full scan", async
     (workflow === undefined ? "" : `&workflow_id=${workflow}`) +
     (output === undefined ? "" : `&output_type=${output}`);
 
-  it("answers any filter in any order at any offset, with the exact total and has_more", async () => {
+  it("answers any filter, order and offset with the exact total and has_more", async () => {
     const page = fc.record({ query: queries, limit: fc.integer({ min: 1, max: 120 }), offset: fc.integer({ min: 0, max: JOBS + 10 }) });
     await fc.assert(
       fc.asyncProperty(page, async ({ query, limit, offset }) => {
@@ -88,7 +88,7 @@ describe.each([0, 0.8])("a list with %d waiting jobs against a full scan", async
     );
   });
 
-  it.each(["asc", "desc"])("sorts by duration (%s) to the end, those that never ran among the others", async (order) => {
+  it.each(["asc", "desc"])("sorts by duration (%s), including jobs that never ran", async (order) => {
     for (const states of [
       ["pending"],
       ["pending", "cancelled"],
@@ -123,7 +123,7 @@ describe.each([0, 0.8])("a list with %d waiting jobs against a full scan", async
     );
   });
 
-  it("lists the history newest first, of what has ended only", async () => {
+  it("lists only ended jobs in the history, newest first", async () => {
     const ended = expected(rows, { states: ["completed", "failed", "cancelled"], by: "create_time", order: "desc" });
     for (const offset of [0, 1400, ended.length - 5, ended.length + 1]) {
       const { history } = record((await client.get(`/api/history_v2?max_items=50&offset=${offset}`)).body);

@@ -105,7 +105,7 @@ describe("the cache of a user", () => {
     return { job, cached, assets: list(record((await client.get(`/api/jobs/${string(job.id)}/assets`)).body).assets) };
   }
 
-  it("answers a repeat on another slot with new assets in every view", async () => {
+  it("returns a repeat on another slot with new assets in every view", async () => {
     bench = await startService({ concurrency: 2 });
     const client = bench.client();
     const first = await run(client, blurred(7));
@@ -162,7 +162,7 @@ describe("the cache of a user", () => {
     expect(secondRun.assets).toHaveLength(2);
   });
 
-  it("is of one user: another one's equal job runs, and its assets are their own", async () => {
+  it("is per user: another user's equal job runs with its own assets", async () => {
     bench = await startService({ concurrency: 1 });
     await run(bench.client("ada"), blurred(10));
     const bobs = await run(bench.client("bob"), blurred(10));

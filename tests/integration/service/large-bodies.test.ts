@@ -61,7 +61,7 @@ describe("large requests and answers", async () => {
     expect(Math.max(0, ...parse.mock.calls.map(([text]) => String(text).length))).toBeLessThan(MIB);
   });
 
-  it("reads graphs of five thousand nodes that come at once in turns of their own", async () => {
+  it("reads large graphs one at a time while others get turns", async () => {
     const body = JSON.stringify({ prompt: largeGraph(5000) });
     const turns = countTurns();
     const parsedIn: number[] = [];

@@ -25,7 +25,7 @@ describe("limits of one request", async () => {
     expect(chunked.status).toBe(413);
   });
 
-  it("JSON nested beyond the depth is 400, in a body and in a part of an upload", async () => {
+  it("rejects JSON nested too deep with 400, in bodies and upload parts", async () => {
     const deep = `{"tags":["a"],"user_metadata":${nested(20)}}`;
     expect(await client.call("POST", "/api/assets/from-hash", deep)).toMatchObject({ status: 400, body: { code: "INVALID_JSON" } });
     const part = await client.upload("x", "x.txt", { user_metadata: nested(21) });
@@ -98,7 +98,7 @@ describe("limits of one request", async () => {
     expect((await client.post(`/api/assets/${string(id)}/tags`, { tags: ["x".repeat(200)] })).status).toBe(200);
   });
 
-  it("user_metadata beyond 64 KiB of JSON is refused in each way it may come", async () => {
+  it("rejects user_metadata beyond 64 KiB on every endpoint", async () => {
     const roomy = await startService();
     const ada = roomy.client();
     const user_metadata = { note: "x".repeat(65 * 1024) };
@@ -153,7 +153,7 @@ describe("how long a request may take", async () => {
   const multipart = { "content-type": "multipart/form-data; boundary=b" };
   const bodyStart = '--b\r\nContent-Disposition: form-data; name="file"; filename="a.txt"\r\n\r\n';
 
-  it("ends a slow JSON body as a whole", async () => {
+  it("limits the total time of a slow JSON body", async () => {
     const response = await send("/api/history", slowly('{"delete":["', { every: 20, bytes: 1000, end: '"]}' }), {
       "content-type": "application/json",
     });

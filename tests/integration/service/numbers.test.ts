@@ -50,7 +50,7 @@ describe("a seed of twenty digits", async () => {
     expect(texts.workflow).toBe(`{"nodes": [{"widgets_values": [${SEED}]}]}`.replaceAll(" ", ""));
   });
 
-  it("is in the queue as it was sent, and in the details of a job that waits", async () => {
+  it("is in the queue and in a waiting job's details as sent", async () => {
     const slow = string(record((await client.post("/api/prompt", { prompt: waiting(3600) })).body).prompt_id);
     const id = string(record((await post(withSeed(SEED))).body).prompt_id);
     await running(client, slow);
@@ -88,7 +88,7 @@ describe("a seed of twenty digits", async () => {
     }
   });
 
-  it("makes another cache entry than its neighbour, in what a file carries too", async () => {
+  it("creates a different cache entry than its neighbour", async () => {
     const cachedOf = async (seed: string) => {
       const messages = record((await run(withSeed(seed, seed.slice(1)))).execution_status).messages;
       return Array.isArray(messages) ? messages.find(([name]) => name === "execution_cached")?.[1].nodes : undefined;
@@ -156,7 +156,7 @@ describe("the spelling of a number", () => {
     expect(edit.text).toContain(`{"a":7.0,${spelled}}`);
   });
 
-  it("reaches a runner as it was sent, as objects, lists and links of a `*` input do", async () => {
+  it("reaches a runner as sent, in objects, lists and links", async () => {
     const bench = await startService({ runnerCheckMs: 100, runnerLeaseMs: 700, runnerUnresponsiveMs: 60_000, concurrency: 1 });
     const required = { any: ["*", {}], other: ["*", {}], number: ["FLOAT", {}] };
     const any = { input: { required }, output: ["*"], output_name: ["*"], output_node: true };
@@ -178,7 +178,7 @@ describe("the spelling of a number", () => {
     expect(server.seen.submittedTexts[0]).toContain(`"extra_data":{"k":5.0,"extra_pnginfo":{"workflow":{${spelled}}}`);
   });
 
-  it("has a bound in a body, which is refused in words", async () => {
+  it("is refused with a message beyond its bound", async () => {
     const bench = await startService({ concurrency: 1 });
     const seeds = Array.from({ length: 50_001 }, () => SEED).join(",");
     const body = `{"prompt":{"1":{"class_type":"A","inputs":{"a":[${seeds}]}}}}`;

@@ -108,7 +108,7 @@ describe("POST /api/prompt, refused", async () => {
       { prompt: { "1": { class_type: "EmptyImage", inputs: { width: 8, height: 8, batch_size: 1, color: 0 } } } },
       "prompt_no_outputs",
     ],
-  ])("answers %s in the prompt's own shape", async (_, body, type) => {
+  ])("answers %s in the prompt's own format", async (_, body, type) => {
     const response = await client.post("/api/prompt", body);
     expect(response.status).toBe(400);
     expect(response.body).toMatchObject({
@@ -117,7 +117,7 @@ describe("POST /api/prompt, refused", async () => {
     });
   });
 
-  it("names every broken node of a bad graph, and queues nothing", async () => {
+  it("names every broken node of a bad graph and queues nothing", async () => {
     const response = await client.post("/api/prompt", { prompt: sample("07-bad-graph") });
     expect(response.status).toBe(400);
     expect(Object.keys(record(record(response.body).node_errors)).sort()).toEqual(["1", "2", "4"]);

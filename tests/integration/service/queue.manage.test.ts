@@ -11,7 +11,7 @@ describe("the queue and the history", async () => {
   const bench = await startService({ concurrency: 1 });
   const client = bench.client();
 
-  it("cancels pending jobs only, and the result lists what really was cancelled", async () => {
+  it("cancels pending jobs only and lists those cancelled", async () => {
     const first = await submit(client, waiting(1));
     await running(client, first);
     const [second, third] = [await submit(client, canvas(1)), await submit(client, canvas(2))];
@@ -31,7 +31,7 @@ describe("the queue and the history", async () => {
     expect(await client.post("/api/queue", { delete: [first] })).toMatchObject({ body: { deleted: [], cleared: false } });
   });
 
-  it("refuses words that the two bodies do not have", async () => {
+  it("refuses unknown fields in both bodies", async () => {
     for (const path of ["/api/queue", "/api/history"]) {
       expect(await client.post(path, { remove: [] })).toMatchObject({
         status: 400,
@@ -57,7 +57,7 @@ describe("the queue and the history", async () => {
     expect(tuples).toEqual(ids.map((id, at) => ({ id, tuple: [expect.any(Number), id, canvas(13 + at), { note: notes[at] }, ["2"]] })));
   });
 
-  it("removes ended jobs from every list and leaves their assets and what still runs", async () => {
+  it("removes ended jobs from every list but keeps their assets", async () => {
     const doneId = await submit(client, canvas(12));
     const file = string(record((await ended(client, doneId)).preview_output).filename);
     const busy = await submit(client, waiting(1));
@@ -175,7 +175,7 @@ describe("clearing a long history", () => {
     expect(await isMarked()).toBe(false);
   });
 
-  it("removes what has ended since when it is cleared again meanwhile", async () => {
+  it("removes newly ended jobs when cleared again meanwhile", async () => {
     await clearSlowly();
     const since = await endSome(20);
     expect(await clearHistory(database, 1, Date.now() + 2000)).toBeGreaterThan(since.length);

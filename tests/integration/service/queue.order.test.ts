@@ -177,7 +177,7 @@ describe("queue slots", () => {
     expect(ranIds).toEqual([first, second, third]);
   });
 
-  it("runs the next job after one whose end could not be stored", async () => {
+  it("runs the next job when the previous end could not be stored", async () => {
     const [first, second] = await submitJobs(2);
     const ranIds: string[] = [];
     await startQueue(1, async (job, end) => {

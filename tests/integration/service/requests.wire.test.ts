@@ -22,7 +22,7 @@ describe("Expect: 100-continue", () => {
     ["of more than is taken", "/api/assets", () => `X-API-Key: ${key}\r\n${form}Content-Length: 900000000\r\n`, 413],
     ["of a larger file of user data", "/api/userdata/a.bin", () => `X-API-Key: ${key}\r\nContent-Length: 900000000\r\n`, 413],
     ["of another kind of body", "/api/assets", () => `X-API-Key: ${key}\r\nContent-Type: text/plain\r\nContent-Length: 5\r\n`, 415],
-  ])("refuses %s without asking for the body", async (_name, path, headers, status) => {
+  ])("refuses %s without requesting the body", async (_name, path, headers, status) => {
     const response = readRaw(await sendRaw(service.url, head(path, headers())));
     expect(response.status).toBe(status);
     expect(response.head).toMatch(/connection: close/i);
@@ -38,7 +38,7 @@ describe("Expect: 100-continue", () => {
     ],
     ["user data", "/api/userdata/waited.txt?overwrite=true", "", "waited", 200],
     ["JSON", "/api/queue", "Content-Type: application/json\r\n", `{"delete":[]}`, 200],
-  ])("asks a client with permission to send %s, and accepts the body", async (_name, path, headers, body, status) => {
+  ])("answers 100-continue for %s and accepts the body", async (_name, path, headers, body, status) => {
     const { socket, received } = openRaw(service.url);
     socket.write(head(path, `X-API-Key: ${key}\r\n${headers}Content-Length: ${body.length}\r\nConnection: close\r\n`));
     await until("it is asked", () => received() === "HTTP/1.1 100 Continue\r\n\r\n");
@@ -47,7 +47,7 @@ describe("Expect: 100-continue", () => {
     expect(readRaw(received().replace("HTTP/1.1 100 Continue\r\n\r\n", "")).status).toBe(status);
   });
 
-  it("accepts a body sent without being asked", async () => {
+  it("accepts a body sent without waiting for permission", async () => {
     const body = `{"delete":[]}`;
     const headers = `X-API-Key: ${key}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\nConnection: close\r\n`;
     expect(await sendRaw(service.url, head("/api/queue", headers) + body)).toMatch(/HTTP\/1\.1 200 OK/);
@@ -90,7 +90,7 @@ describe("the host of a request", () => {
     });
   });
 
-  it("may be omitted by HTTP/1.0, which means the requested address", async () => {
+  it("may be omitted by HTTP/1.0", async () => {
     expect(await sendRaw(service.url, "GET /api/health HTTP/1.0\r\n\r\n")).toMatch(/^HTTP\/1\.1 200 OK[^]*"ok"/);
     const text = await sendRaw(service.url, `GET /api/assets?name_contains=photo HTTP/1.0\r\nX-API-Key: ${key}\r\n\r\n`);
     expect(readRaw(text).body).toContain(`"preview_url":"${service.url}/api/view`);
@@ -140,7 +140,7 @@ describe("refusals wire", async () => {
     ["an expectation that nobody knows", "GET /api/user HTTP/1.1\r\nHost: localhost\r\nExpect: 200-ok\r\n\r\n", 417, "EXPECTATION_FAILED"],
     ["a tunnel", "CONNECT a:80 HTTP/1.1\r\nHost: localhost\r\n\r\n", 405, "METHOD_NOT_ALLOWED"],
     ["headers that never end", "GET /api/user HTTP/1.1\r\nHost: localhost\r\n", 408, "REQUEST_TIMEOUT"],
-  ])("%s is refused in words, and the connection ends", async (_name, bytes, status, code) => {
+  ])("refuses %s with a message and closes the connection", async (_name, bytes, status, code) => {
     const response = await raw(bytes);
     expect(response).toMatchObject({ status, body: { code, message: expect.stringMatching(/.{10,}/) } });
   });

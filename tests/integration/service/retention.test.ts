@@ -28,7 +28,7 @@ describe("retention", () => {
   const historyOf = async (client: Client) =>
     list(record((await client.get("/api/history_v2?max_items=1000")).body).history).map((entry) => string(entry.prompt_id));
 
-  it("is off by default: jobs of any age and number stay", async () => {
+  it("is off by default and keeps jobs of any age and number", async () => {
     let now = Date.now();
     bench = await startService({ now: () => now });
     const id = (await ended(bench.client("ada"), await submit(bench.client("ada"), canvas(1)))).id;
@@ -110,7 +110,7 @@ describe("housekeeping", () => {
     expect(rounds).toBe(2);
   });
 
-  it("drops the stored results that were used longest ago when they take too much room", async () => {
+  it("drops the least recently used results when they exceed the limit", async () => {
     const folder = temporaryFolder();
     await mkdir(join(folder, "1", "aa"), { recursive: true });
     for (let age = 0; age < 10; age += 1) {
@@ -148,7 +148,7 @@ describe("sweep", () => {
   const hashes = async () => (await database.rows(query.selectFrom("blobs").select("hash").orderBy("hash"))).map(({ hash }) => hash);
   const listNames = async () => (await database.rows(query.selectFrom("assets").select("hash").orderBy("hash"))).map(({ hash }) => hash);
 
-  it("leaves every blob that an asset names, and no other", async () => {
+  it("keeps every referenced blob and deletes the rest", async () => {
     await sweep({ database, processes: createOnlyProcess(), blobs: nothing, thumbnails: nothing }, () => true);
     expect(await hashes()).toEqual(await listNames());
     expect(await hashes()).toHaveLength(Math.ceil(BLOBS / 3));
@@ -213,7 +213,7 @@ describe("downloads prune", async () => {
     source.behaviour.holdAfter = undefined;
   });
 
-  it("removes old tasks by age and still knows their files", async () => {
+  it("removes old tasks by age and keeps their files", async () => {
     const path = await ended("old");
     later = 29 * DAY_MS;
     await bench.service.stop();

@@ -92,7 +92,7 @@ describe("faults of runners", () => {
     expect(runCounts()).toEqual([1]);
   });
 
-  it("gets a job's reports again after the network was lost for a moment", async () => {
+  it("receives a job's events again after a short network loss", async () => {
     const { client, a, id } = await startPaused({ runnerLeaseMs: 30_000 });
     await a.goDark();
     await until("nobody listens", async () => !a.hasListeners());
@@ -102,7 +102,7 @@ describe("faults of runners", () => {
     expect(await ended(client, id)).toMatchObject({ status: "completed", runner: { label: "A", attempt: 1 } });
   });
 
-  it("is looked for without the queue and its graphs while its runner reports", async () => {
+  it("is looked up without the queue while its runner reports", async () => {
     const { client, a, id } = await startPaused({ runnerCheckMs: 60_000 });
     let looks = 0;
     let queues = 0;
@@ -131,14 +131,14 @@ describe("faults of runners", () => {
     expect(await ended(client, await submit(client, modelGraph(2)))).toMatchObject({ status: "completed", runner: { attempt: 1 } });
   });
 
-  it("is interrupted and moved when silent for too long", async () => {
+  it("is interrupted and moved when its runner is silent too long", async () => {
     const { client, a, id } = await startPaused({ runnerUnresponsiveMs: 300 });
     await add("B");
     expect(await ended(client, id)).toMatchObject({ status: "completed", runner: { label: "B", attempt: 2 } });
     expect(a.seen.interrupts).toHaveLength(1);
   });
 
-  it("is not submitted twice when the answer to the submission is lost", async () => {
+  it("is not submitted twice when the submission's response is lost", async () => {
     const client = await start();
     for (const isOld of [false, true]) {
       const server = await add(isOld ? "old" : "new", { isOld });
@@ -174,7 +174,7 @@ describe("faults of runners", () => {
     expect(runCounts()).toEqual([3]);
   });
 
-  it("takes no file that was cut short, and no ending that cannot be read", async () => {
+  it("rejects truncated files and unreadable results", async () => {
     const client = await start();
     const a = await add("A");
     const first = await (async () => {
@@ -224,7 +224,7 @@ describe("faults of runners", () => {
     expect(runCounts()).toEqual([1]);
   });
 
-  it("ends at once a job whose input no runner takes for its size", async () => {
+  it("fails immediately when a job's input is too large for every runner", async () => {
     const client = await start();
     const server = await add("A");
     await bench.service.runners.change("built-in", { state: "paused" });
@@ -284,7 +284,7 @@ describe("faults of runners", () => {
     expect(await ended(cy, waits)).toMatchObject({ status: "completed" });
   });
 
-  it("finds the job again after a restart of the service, and submits nothing twice", async () => {
+  it("finds the job after a service restart and submits it once", async () => {
     const { a, id } = await startPaused();
     await bench.service.stop();
     a.release();
@@ -294,7 +294,7 @@ describe("faults of runners", () => {
     expect(runCounts()).toEqual([1]);
   });
 
-  it("does not wait for runners when stopping, nor blame them", async () => {
+  it("doesn't wait for or blame runners when stopping", async () => {
     await start();
     const server = await add("A");
     let isRequested = false;

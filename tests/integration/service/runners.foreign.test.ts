@@ -55,7 +55,7 @@ describe("runner-only classes", () => {
     expect(lastPrompt()).toEqual(graph);
   });
 
-  it("fails with the runner's node errors, which do not count against it", async () => {
+  it("fails with the runner's node errors without penalizing it", async () => {
     await client.upload("latent", "mine.latent", { tags: '["input"]' });
     validates = (graph) => Object.fromEntries(Object.entries(graph).map(([id, node]) => [id, { class_type: node.class_type, dependent_outputs: [id], errors: [{ type: "value_not_in_list", message: "Value not in list", details: `latent: '${string(node.inputs.latent)}' not in []`, extra_info: { input_name: "latent", input_config: [["x".repeat(100_000)]] } }] }])); // prettier-ignore
     const graph = { "1": { class_type: "LoadLatent", inputs: { latent: "mine.latent" } } };
@@ -74,7 +74,7 @@ describe("runner-only classes", () => {
     expect((await bench.service.runners.list())[1]).toMatchObject({ state: "ready", failed: 3 });
   });
 
-  it("runs the outputs that the runner takes, and keeps why it refused the others", async () => {
+  it("runs the accepted outputs and keeps why the others were refused", async () => {
     const errors = [{ type: "value_not_in_list", message: "Value not in list", details: "", extra_info: { input_name: "choice" } }];
     validates = () => ({ "2": { class_type: "CustomCombo", dependent_outputs: ["2"], errors } });
     const job = await run({ "1": combo("a"), "2": combo("b") });

@@ -56,7 +56,7 @@ describe("limits of runners", () => {
     ["numbers of a million digits", (a) => a.send(cached(0).replace(":0", `:[${"9".repeat(600_000)},${"9".repeat(600_000)}]`))],
     ["a picture of 33 MB", (a) => a.send(Buffer.alloc(33 * 1024 ** 2, 1))],
     ["40,000 small messages", (a) => Array.from({ length: 40_000 }, () => a.send("{}"))],
-  ])("sets a runner aside that sends %s, and runs the job elsewhere", async (_name, send) => {
+  ])("sets aside a runner that sends %s and reruns the job elsewhere", async (_name, send) => {
     const client = await start();
     const a = await add("A");
     a.does("hold");
@@ -75,7 +75,7 @@ describe("limits of runners", () => {
     ["numbers of three million digits", (response) => response.end(`{"x":[${`${"9".repeat(1000)},`.repeat(3000)}1]}`)],
     ["headers of 100 KB", (response) => response.writeHead(200, { "x-long": "x".repeat(100_000) }).end("{}")],
     ["a refusal without end", (response) => sendForever(response.writeHead(400))],
-  ])("sets a runner aside whose history is %s", async (_name, respond) => {
+  ])("sets aside a runner whose history is %s", async (_name, respond) => {
     const client = await start();
     const a = await add("A");
     a.does("hold");
@@ -87,7 +87,7 @@ describe("limits of runners", () => {
     expect(await readRunner("A")).toMatchObject(isSetAside);
   });
 
-  it("asks a set-aside runner nothing until someone resumes it", async () => {
+  it("sends nothing to a set-aside runner until it is resumed", async () => {
     await start();
     const a = await add("A");
     let requestCount = 0;
@@ -112,7 +112,7 @@ describe("limits of runners", () => {
       "OutputTooLarge",
       /A sent a file that is too large, house_00001_.png: at most 300000/,
     ],
-  ])("fails a job whose file does not end, at %s, and removes the file", async (_name, settings, exception_type, message) => {
+  ])("fails a job whose file never ends, at %s, and removes the file", async (_name, settings, exception_type, message) => {
     const client = await start(settings);
     const a = await add("A");
     a.faults.set("GET /view", (_request, response) => sendForever(response));
@@ -173,7 +173,7 @@ it("reports a cached node once, however often a runner names it", async () => {
   await server.close();
 });
 
-it("gives up a slow file", async () => {
+it("gives up on a slow file", async () => {
   const server = await startLittleServer((_request, response) => void response.write("x"));
   let now = 0;
   const folder = temporaryFolder();
@@ -252,7 +252,7 @@ describe("node ids from a runner", () => {
     expect(Object.hasOwn(Object, "operations")).toBe(false);
   });
 
-  it("brings files, texts and progress of nodes named like inherited members", async () => {
+  it("stores files, texts and progress of nodes with prototype names", async () => {
     const { server: runner, client } = await start();
     runner.does("hold the last");
     const id = await submit(client, graphOf(inherited));

@@ -46,7 +46,7 @@ describe("jobs in a runner's own queue", () => {
   }
   const isQueued = (client: Client, id: string) => until("it is queued there", async () => { const job = await detail(client, id); return job.waits !== undefined && job; }); // prettier-ignore
 
-  it("stay pending until the runner begins them, and their times begin then", async () => {
+  it("stay pending until the runner starts them", async () => {
     const client = await start();
     const server = await addBusy("GPU 1");
     const id = await submit(client, modelGraph());
@@ -121,7 +121,7 @@ describe("jobs in a runner's own queue", () => {
     expect([busy.queue().pending, busy.seen.interrupts]).toEqual([[], []]);
   });
 
-  it("stay there while the service restarts", async () => {
+  it("stay queued while the service restarts", async () => {
     const client = await start();
     const server = await addBusy("GPU 1");
     const id = await submit(client, modelGraph());
@@ -206,7 +206,7 @@ describe("runners moved", () => {
     ["is not told as its own", "fails", { address: "http://127.0.0.1:9" }],
     ["is not told as its own", "answers", { address: "http://127.0.0.1:9" }],
     ["is not kept of one that was removed", "answers", { removed_at: 2 }],
-  ] as const)("%s, where the one before it %s late", async (_what, mode, change) => {
+  ] as const)("%s when the previous one %s late", async (_what, mode, change) => {
     let open: () => void = () => undefined;
     const gate = new Promise<void>((resolve) => (open = resolve));
     let isRequested = false;

@@ -23,7 +23,7 @@ describe("faults of runners", () => {
     ["a page", () => [200, "<html>"], "not_a_server"],
     ["a redirect", () => [302, ""], "redirects"],
     ["a server that fails", () => [500, ""], "failing"],
-  ] as const)("does not take %s for a runner, and says what it is", async (_name, respond, code) => {
+  ] as const)("rejects %s as a runner and explains why", async (_name, respond, code) => {
     bench = await startService();
     const little = await startLittleServer(({ url }, response) => {
       const [status, body] = respond(url);
@@ -56,7 +56,7 @@ describe("faults of runners", () => {
     expect(outcome).toMatchObject({ ok: false, failure: { code: "invalid" } });
   });
 
-  it("reports a too old server and an https address that speaks http", async () => {
+  it("reports an outdated server and an https address that serves http", async () => {
     bench = await startService();
     const server = await startRunnerServer({ objectInfo: gpuClasses(["one.safetensors"]) });
     server.faults.set("GET /history/*", (_request, response) => response.writeHead(404).end());

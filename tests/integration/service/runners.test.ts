@@ -65,7 +65,7 @@ describe("jobs on runners", () => {
     expect(ownJob).toMatchObject({ status: "completed", runner: { id: "built-in", label: "Built-in", attempt: 1 } });
   });
 
-  it("merges the classes and models of all runners and names what is missing", async () => {
+  it("merges classes and models of all runners and names missing ones", async () => {
     const { client: clientOf } = await start();
     const client = clientOf();
     expect((await client.post("/api/prompt", { prompt: modelGraph() })).body).toMatchObject({ error: { type: "missing_node_type" } });
@@ -164,7 +164,7 @@ describe("jobs on runners", () => {
     expect(record(record(record(server.seen.submissions[0]).prompt)["1"])).toMatchObject({ inputs: { image: server.seen.uploads[0] } });
   });
 
-  it("begins a job on a free runner while another takes one", async () => {
+  it("starts a job on a free runner while another accepts one", async () => {
     const { client: clientOf } = await start({ runnerCheckMs: 3_600_000 });
     const [a, b] = [await runner(["one.safetensors"]), await runner(["two.safetensors"])];
     await add(a, "A");
@@ -206,7 +206,7 @@ describe("jobs on runners", () => {
     feed?.stop();
   });
 
-  it("brings what a node has put out while the others still run, and only once", async () => {
+  it("shows a node's outputs once while the others still run", async () => {
     const { service } = await start();
     const server = await runner(undefined, {
       makeOutput: (_node, nodeId) => ({ files: [{ name: `of-${nodeId}.png`, bytes: picture(Number(nodeId)) }] }),
@@ -236,7 +236,7 @@ describe("jobs on runners", () => {
     feed?.stop();
   });
 
-  it("interrupts there, and only that job; what waits there is taken out", async () => {
+  it("interrupts only that job and removes its pending ones", async () => {
     const { client: clientOf } = await start();
     const server = await runner();
     await add(server, "GPU", { slots: 2 });
@@ -273,7 +273,7 @@ describe("jobs on runners", () => {
     server.release();
   });
 
-  it("waits for a paused or unreachable runner and says so", async () => {
+  it("waits for a paused or unreachable runner and reports it", async () => {
     const { client: clientOf } = await start();
     const server = await runner();
     const id = await add(server, "GPU");

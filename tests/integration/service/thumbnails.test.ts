@@ -103,7 +103,7 @@ describe("thumbnails of pictures", async () => {
     expect(await readdir(shard)).toEqual([]);
   });
 
-  it("stay within a bound on disk: the least recently used go", async () => {
+  it("stay within a size limit by evicting the least recently used", async () => {
     const folder = temporaryFolder();
     const folders = { thumbnails: join(folder, "kept"), temp: folder };
     const source = join(folder, "source.png");
@@ -194,7 +194,7 @@ describe("thumbnails drawn by ffmpeg", async () => {
     expect((await ffmpeg.calls())[1]).toContain("-f wav");
   });
 
-  it("give way to the sign where ffmpeg fails, which is not tried again at once", async () => {
+  it("fall back to an icon when ffmpeg fails, without an immediate retry", async () => {
     const ffmpeg = await fakeFfmpeg("bad", "echo broken; exit 1");
     const bench = await startService({ ffmpeg: ffmpeg.path });
     const client = bench.client();
@@ -207,7 +207,7 @@ describe("thumbnails drawn by ffmpeg", async () => {
     expect(await ffmpeg.calls()).toHaveLength(1);
   });
 
-  it("hold up no stop: an ffmpeg that hangs is ended", async () => {
+  it("don't delay a stop: a hanging ffmpeg is killed", async () => {
     const ffmpeg = await fakeFfmpeg("slow", `echo $$ > '${join(folder, "pid")}'\nexec sleep 3600`);
     const bench = await startService({ ffmpeg: ffmpeg.path });
     const client = bench.client();

@@ -11,7 +11,7 @@ import { canvas, ended, list, record, string, submit } from "./support";
 describe("users and keys", async () => {
   const bench = await startService();
 
-  it("answers a missing, an unknown and a revoked key alike, on every operation", async () => {
+  it("answers missing, unknown and revoked keys alike on every operation", async () => {
     const { key, prefix } = await bench.service.keys.createKey("mallory");
     expect(await bench.anonymous(key).get("/api/user")).toMatchObject({ status: 200, body: { status: "active" } });
     expect(await bench.service.keys.revokeKey(prefix)).toBe(true);
@@ -27,7 +27,7 @@ describe("users and keys", async () => {
     }
   });
 
-  it("takes a key as Authorization: Bearer too, and refuses two different keys", async () => {
+  it("accepts Authorization: Bearer and refuses two different keys", async () => {
     const { key } = await bench.service.keys.createKey("bea");
     const requestUser = async (headers: Record<string, string>) =>
       (await bench.service.fetch(new Request("http://service.test/api/user", { headers }))).status;
@@ -59,7 +59,7 @@ describe("users and keys", async () => {
     expect(await bench.service.keys.revokeKey("ld-")).toBe(false);
   });
 
-  it("lets the command line make and revoke keys while the service runs", async () => {
+  it("creates and revokes keys by command while the service runs", async () => {
     const secondStore = await openServiceStore(bench.folder, { concurrency: 1, databaseUrl: bench.settings.databaseUrl });
     const { key, prefix } = await secondStore.keys.createKey("dave");
     expect((await bench.anonymous(key).get("/api/user")).status).toBe(200);
@@ -70,7 +70,7 @@ describe("users and keys", async () => {
     await secondStore.close();
   });
 
-  it("answers health without a key, and unknown paths and methods with the envelope", async () => {
+  it("answers health without a key and unknown paths with the envelope", async () => {
     expect(await bench.anonymous().get("/api/health")).toMatchObject({ status: 200, body: { status: "ok" } });
     const client = bench.client();
     expect(await client.get("/api/nowhere")).toMatchObject({ status: 404, body: { code: "NOT_FOUND" } });
@@ -127,7 +127,7 @@ describe("a user's storage", () => {
     expect((await client.upload(bytes(40_000, "b"), "two.txt")).status).toBe(201);
   });
 
-  it("refuses before it reads what can never fit", async () => {
+  it("refuses oversized content before reading it", async () => {
     const size = 64 * 1024 * 1024;
     const unread = new ReadableStream({ pull: () => new Promise<void>(() => undefined) });
     const headers = { "content-type": "multipart/form-data; boundary=b", "content-length": String(size) };
@@ -144,14 +144,14 @@ describe("a user's storage", () => {
     expect([await readUser(), (await client.upload("b", "b.txt")).status]).toEqual([0, 201]);
   });
 
-  it("has no room for public content by its hash, nor for a download, when it is full", async () => {
+  it("refuses public content by hash and downloads when the quota is full", async () => {
     await client.upload(bytes(QUOTA), "all.txt");
     const [shipped] = list(record((await client.get("/api/assets?include_tags=input")).body).assets);
     expect(await client.post("/api/assets/from-hash", { hash: shipped?.asset_hash, tags: ["mine"] })).toMatchObject(refusal);
     expect(await client.post("/api/assets/download", { source_url: "https://huggingface.co/a/b.txt" })).toMatchObject(refusal);
   });
 
-  it("fails a job whose outputs do not fit, saying so, and leaves nothing of them", async () => {
+  it("fails a job whose outputs exceed the quota and keeps none", async () => {
     await client.upload(bytes(QUOTA), "all.txt");
     const before = await blobs();
     const job = await ended(client, await submit(client, canvas(7)));

@@ -39,7 +39,7 @@ describe("stored bytes over HTTP", async () => {
     }
   });
 
-  it("answers a part only of the version that If-Range names", async () => {
+  it("serves a range only for the version that If-Range names", async () => {
     const path = paths[0] ?? "";
     const partOf = async (condition: string) => (await client.get(path, { range: "bytes=0-0", "if-range": condition })).status;
     expect(await partOf(etag)).toBe(206);
@@ -64,7 +64,7 @@ describe("stored bytes over HTTP", async () => {
     [() => ({ "if-match": "*" }), 200],
     [() => ({ "if-unmodified-since": "Thu, 01 Jan 1970 00:00:00 GMT" }), 412],
     [() => ({ "if-unmodified-since": modified }), 200],
-  ])("answers condition %# as the standard says", async (condition, status) => {
+  ])("answers condition %# as RFC 9110 requires", async (condition, status) => {
     for (const path of paths.slice(0, 2)) {
       for (const method of ["GET", "HEAD"]) {
         const response = await client.raw(method, path, undefined, condition());
@@ -130,7 +130,7 @@ describe("stored bytes over HTTP", async () => {
     ["a.ini", bytes("[section]\nname=1"), "text/plain; charset=utf-8", "ini"],
     ["a.txt", bytes("{ no JSON }"), "text/plain; charset=utf-8", "txt"],
     ["a.txt", bytes("%PDF-1.4 words"), "application/pdf", "pdf"],
-  ])("calls %s what its bytes are", async (name, content, type, ending) => {
+  ])("detects %s by its bytes", async (name, content, type, ending) => {
     const asset = record((await client.upload(content, name, { mime_type: "text/html" })).body);
     const response = await client.get(`/api/assets/${string(asset.id)}/content`);
     expect([response.headers.get("content-type"), response.headers.get("x-content-type-options")]).toEqual([type, "nosniff"]);

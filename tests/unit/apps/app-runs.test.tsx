@@ -10,7 +10,7 @@ import { standInForSizes } from "@/tests/support/jsdom-parts";
 import { renderInApp } from "../components/render";
 import { app, page, press, pressRun, run, show, type } from "./app-page";
 
-it("says once that a run was not sent, and offers to cancel only what became a job", async () => {
+it("reports an unsent run once and offers to cancel only real jobs", async () => {
   const words = "Lightdesk stopped before this was sent. Nothing ran: run it again.";
   page.runs = [
     run("c", {}, { state: "unsent", results: [], error: { message: "The console ended before it was sent." } }),
@@ -25,7 +25,7 @@ it("says once that a run was not sent, and offers to cancel only what became a j
   expect(pending?.getByRole("button", { name: "Cancel" })).toBeDefined();
 });
 
-it("words a failed run for its reader and links the node if permitted", async () => {
+it("explains a failed run to its reader and links the node if permitted", async () => {
   const problems = [
     { input: "strength", label: "Strength", control: "number" as const, code: "too_large" as const, limit: 1 },
     { input: "prompt", label: "Prompt", message: "is too odd" },
@@ -68,7 +68,7 @@ it("shows what changed since the last run and offers its picture", async () => {
   expect(card.getByRole("link", { name: "Download b.png" }).getAttribute("href")).toBe("/api/apps/app-1/runs/b/outputs/0");
 });
 
-it("shows the live outputs of a run, and how far it is, in words without a node", async () => {
+it("shows live outputs and progress without node names", async () => {
   const halfDone = { state: "in_progress" as const, progress: 0.625, step: { at: 3, of: 4 } };
   page.runs = [run("b", {}, halfDone), run("a", {}, { ...halfDone, results: [], step: { at: 1, of: 1 } })];
   await show();
@@ -133,7 +133,7 @@ function readForm() {
   };
 }
 
-it("sends of every control what it shows, into every place of its input and no other", async () => {
+it("sends each control's value to every place of its input", async () => {
   page.app = app({ inputs: definition.inputs });
   page.pictures = [{ value: "given/my photo.png", name: "my photo.png", from: "given" }];
   await show({ role: "runner" });

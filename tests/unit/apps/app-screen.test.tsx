@@ -22,7 +22,7 @@ it("marks missing fields in the app's words and sends nothing", async () => {
   expect(page.requests).toEqual([]);
 });
 
-it("sends what the form shows, with one thing changed since an earlier run", async () => {
+it("sends the shown values with one change since an earlier run", async () => {
   await withPicture();
   await type("Prompt", "a red crow");
   await act(async () => void fireEvent.change(screen.getByLabelText("Mode optional"), { target: { value: "0" } }));
@@ -51,7 +51,7 @@ it("shows the default sent for an emptied field and requires required ones", asy
   expect(filled).toMatchObject({ ok: true, values: { prompt: "an owl", strength: 0.5 } });
 });
 
-it("takes a picture out again where none is needed: back to the app's own", async () => {
+it("restores the app's default picture when none is required", async () => {
   const free = inputs.map((input) => (input.name === "photo" ? { ...input, isRequired: false } : input));
   page.app = app({ inputs: free });
   await withPicture();
@@ -75,25 +75,22 @@ it("shows an example below its field, as the form calls it", async () => {
   ]);
 });
 
-it("says that the console is read-only where nobody can run anything", async () => {
+it("explains a read-only console when nobody can run anything", async () => {
   page.app = app({ canRun: false });
   await show({ role: "operator", canChange: false });
   expect(screen.getByText("Lightdesk is read-only for now.")).toBeDefined();
   expect(screen.queryByRole("button", { name: "Run" })).toBeNull();
 });
 
-it.each(["runner", "viewer", "operator"] as const)(
-  "lets a mask be drawn, and a picture be chosen from what one may see: %s",
-  async (role) => {
-    const masked = inputs.map((input) =>
-      input.name === "photo" ? { ...input, control: { kind: "picture" as const, hasMask: true } } : input,
-    );
-    page.app = app({ inputs: masked });
-    await withPicture({ role });
-    expect(screen.getByRole("button", { name: "Draw a mask" })).toBeDefined();
-    expect(screen.getByRole("button", { name: role === "runner" ? "From your pictures" : "From assets" })).toBeDefined();
-  },
-);
+it.each(["runner", "viewer", "operator"] as const)("lets the user draw a mask and choose from visible pictures: %s", async (role) => {
+  const masked = inputs.map((input) =>
+    input.name === "photo" ? { ...input, control: { kind: "picture" as const, hasMask: true } } : input,
+  );
+  page.app = app({ inputs: masked });
+  await withPicture({ role });
+  expect(screen.getByRole("button", { name: "Draw a mask" })).toBeDefined();
+  expect(screen.getByRole("button", { name: role === "runner" ? "From your pictures" : "From assets" })).toBeDefined();
+});
 
 it("keeps the key of an unanswered run so a retry starts once", async () => {
   await withPicture();
@@ -122,7 +119,7 @@ it("explains a refusal when an earlier request with its key was sending", async 
   expect(second).toEqual(first);
 });
 
-it("sends what the form shows by now when it is tried again, as another run", async () => {
+it("sends the current values on a retry, as another run", async () => {
   await withPicture();
   page.answers = [{ status: 503, body: { error: { code: "UPSTREAM_UNREACHABLE", message: "away" } } }];
   await pressRun();

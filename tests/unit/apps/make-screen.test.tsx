@@ -138,7 +138,7 @@ it.each([
   expect((await screen.findByLabelText<HTMLInputElement>("Title")).value).toBe(title);
 });
 
-it("says what to do where nothing is open in Run", async () => {
+it("explains what to do when no workflow is open in Run", async () => {
   await show();
   expect(await screen.findByText("Nothing is open in Run")).toBeDefined();
 });
@@ -204,7 +204,7 @@ describe("an edited app", () => {
     return screen.findByLabelText<HTMLInputElement>("Title");
   }
 
-  it("is reread each time it is opened", async () => {
+  it("is reloaded each time it is opened", async () => {
     const cache = new Map<string, never>();
     expect((await edit({ app: () => ({ title: "Fox", version: 1 }), workflow: () => 1 }, cache)).value).toBe("Fox");
     cleanup();

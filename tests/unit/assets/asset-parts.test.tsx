@@ -101,7 +101,7 @@ describe("outputs with equal names", () => {
   };
   const output = (id: string, overrides: Partial<AssetDetail> = {}) => asset(id, { name: "x_00001_.png", sizeBytes: 5600, ...overrides });
 
-  it("show their job beside the name, or their size if single", () => {
+  it("show their job next to the name, or their size if single", () => {
     const [first, second] = [output("a", { jobId: "9f2c41ab-77" }), output("b", { jobId: "71cc0a10-02" })];
     expect(tileOf(first, [second]).textContent).toBe("x_00001_.png9f2c41ab");
     cleanup();
@@ -115,7 +115,7 @@ describe("outputs with equal names", () => {
     expect(tile.textContent).toContain("This id can't be opened.");
   });
 
-  it("show their time where no job made them", () => {
+  it("show their time when they have no job", () => {
     const assetDetail = output("a", { createdAtMs: Date.parse("2026-03-01T11:56:00Z") });
     expect(tileOf(assetDetail, [output("b")]).querySelector("time")?.dateTime).toBe("2026-03-01T11:56:00.000Z");
   });
@@ -140,7 +140,7 @@ describe("the format of an asset", () => {
 });
 
 describe("an asset's details", () => {
-  it("leads to the job that made it, and has the whole hash to copy", () => {
+  it("links to its job and offers the whole hash to copy", () => {
     const hash = `blake3:${"4be1".repeat(16)}`;
     show(<AssetFacts asset={asset("a", { jobId: "9f2c41ab-77", hash, metadata: { seed: 40213, sku: "A-1182" } })} />);
     expect(screen.getByRole("link", { name: "9f2c41ab" }).getAttribute("href")).toBe("/jobs/9f2c41ab-77");
@@ -149,7 +149,7 @@ describe("an asset's details", () => {
     expect(screen.getByRole("row", { name: "seed 40213" })).toBeTruthy();
   });
 
-  it("shows what people ask for, and folds what only the interface calls by a name", () => {
+  it("shows common facts and folds technical ones", () => {
     show(<AssetFacts asset={asset("a-1", { jobId: "9f2c41ab-77", hash: `blake3:${"4be1".repeat(16)}`, mimeType: "image/png" })} />);
     const folded = screen.getByText("Technical details").closest("details");
     expect(folded?.open).toBe(false);
@@ -169,7 +169,7 @@ describe("an asset's details", () => {
     expect(row.textContent).toContain("many words ".repeat(60));
   });
 
-  it("gives its link to the clipboard, with the connection that it belongs to", async () => {
+  it("copies its link with its connection", async () => {
     const writeText = vi.fn(async () => undefined);
     vi.stubGlobal("navigator", { clipboard: { writeText } });
     show(<AssetFacts asset={asset("a")} connectionId="c1" />);
@@ -177,7 +177,7 @@ describe("an asset's details", () => {
     await eventually(() => expect(writeText).toHaveBeenCalledExactlyOnceWith(`${window.location.origin}/assets/a?connection=c1`));
   });
 
-  it("has no row for what the service does not send", () => {
+  it("hides rows that the service doesn't send", () => {
     show(<AssetFacts asset={asset("a")} />);
     expect(screen.queryByText("Created")).toBeNull();
     expect(screen.queryByText("Read-only")).toBeNull();
@@ -232,7 +232,7 @@ it("keeps the focus on a system tag after the third press", async () => {
   expect(link.className.split(" ").filter((name) => name.endsWith(":hidden") && !name.includes("not-focus:"))).toEqual([]);
 });
 
-it("offers tags once all answers are there, so that no line moves under the pointer", async () => {
+it("offers tags once all responses are there, so no line moves", async () => {
   const answers: ((body: unknown) => void)[] = [];
   vi.stubGlobal("fetch", () => new Promise((resolve) => answers.push((body) => resolve(Response.json(body)))));
   renderInApp(

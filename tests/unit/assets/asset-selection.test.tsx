@@ -109,7 +109,7 @@ describe("a range", () => {
     expect(ids(picking)).toEqual([7]);
   });
 
-  it("takes nothing from a later band or from all matching", async () => {
+  it("adds nothing from a later band or from all matching", async () => {
     const list = listOf(1000, { from: 0, to: 60 });
     const picking = pickingOf(list);
     act(() => picking.toggle(0));
@@ -165,7 +165,7 @@ describe("a range", () => {
     expect(toastStore.getState().at(-1)?.text).toBe("Only 300 of these 1,000 assets are selected: the rest could not be loaded.");
   });
 
-  it("backwards over more than it may be begins at the one chosen last", async () => {
+  it("starts at the last selected tile when a backwards range is too long", async () => {
     const picking = pickingOf(listOf(50_000, { from: 40_000, to: 40_060 }));
     act(() => picking.toggle(40_000));
     await act(() => picking.extend(0));
@@ -186,7 +186,7 @@ describe("a band", () => {
     expect(ids(picking)).toEqual([5, 30, 31, 32]);
   });
 
-  it("selects no tile beside it, though tiles between are read", async () => {
+  it("selects no adjacent tile while tiles between are read", async () => {
     const picking = pickingOf(listOf(1000, { from: 0, to: 6 }));
     const twoOfFive = upTo(0, 500).filter((index) => index % 5 === 1 || index % 5 === 2);
     await act(() => picking.settle(twoOfFive, new Set()));

@@ -24,19 +24,19 @@ function showPanel(id: string, respond: () => Response, canChange = false) {
   renderInApp(<AssetPanel id={id} listedAsset={{ ...listedAsset, id }} connectionId={`of-${id}`} canChange={canChange} {...handlers} />);
 }
 
-it("reports a failed asset above what the list has", async () => {
+it("reports a failed asset above the list", async () => {
   showPanel("a1", () => Response.json({ code: "INTERNAL", message: "broken" }, { status: 500 }));
   expect((await screen.findByRole("alert", {}, { timeout: 10_000 })).textContent).toContain("broke");
   expect(screen.getByRole("heading", { name: "hero.png" })).toBeDefined();
 });
 
-it("shows nothing more of a removed asset", async () => {
+it("clears a removed asset's details", async () => {
   showPanel("a2", () => Response.json({ code: "NOT_FOUND", message: "no such asset" }, { status: 404 }));
   expect(await screen.findByText("Asset not found", {}, { timeout: 10_000 })).toBeDefined();
   expect(screen.queryByRole("heading", { name: "hero.png" })).toBeNull();
 });
 
-it.each([true, false])("tells the field of a key in metadata (%s) only to those who may edit", async (may) => {
+it.each([true, false])("shows the field of a metadata key (%s) only to editors", async (may) => {
   const metadata = { note: "kept", partner: { api_key: "[REDACTED]" } };
   showPanel("a3", () => Response.json({ id: "a3", name: "hero.png", tags: [], user_metadata: metadata }), may);
   expect(await screen.findByText("[REDACTED]", {}, { timeout: 10_000 })).toBeDefined();
@@ -196,14 +196,14 @@ describe("gallery", () => {
     expect(screen.getByRole("link", { name: /^0\.png/ })).toBe(document.activeElement);
   });
 
-  it("does not focus a tile that would lose the focus on loading", () => {
+  it("doesn't focus a tile that would lose focus on loading", () => {
     const { part } = galleryOf();
     const renderResult = renderInApp(part([]));
     renderResult.container.querySelector<HTMLElement>('a[data-index="1"]')?.focus();
     expect(document.activeElement).toBe(document.body);
   });
 
-  it("acts once while a key is held, and keeps moving", () => {
+  it("acts once while a key is held and keeps moving", () => {
     const { part, toggle, onView, onPage } = galleryOf();
     renderInApp(part(assets));
     const tile = screen.getByRole("link", { name: /^0\.png/ });

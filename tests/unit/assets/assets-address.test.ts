@@ -26,12 +26,12 @@ function roundTrip(href: string) {
 }
 
 describe("the address of the Assets page", () => {
-  it("is short for the usual view", () => {
+  it("is short for the default view", () => {
     expect(assetsHref(defaultQuery)).toBe("/assets");
     expect(defaultQuery).toMatchObject({ limit: 60, offset: 0, sort: "created_at", order: "desc", include_public: true });
   });
 
-  it("brings back every filter that it was made from", () => {
+  it("restores every filter that it was made from", () => {
     const query = {
       ...defaultQuery,
       name_contains: "hero & co, 100%",
@@ -75,7 +75,7 @@ describe("the address of the Assets page", () => {
     expect(ignored.toSorted()).toEqual(["limit=9999", "offset=-1", "order=asc,x", "sort=colour"]);
   });
 
-  it("asks the interface with every value spelled out", () => {
+  it("sends every value explicitly", () => {
     expect(assetsApiPath(defaultQuery, "c1")).toBe(
       "/api/assets?limit=60&offset=0&sort=created_at&order=desc&include_public=true&exclude_tags=mask-layer&connection=c1",
     );
@@ -91,7 +91,7 @@ describe("a tag", () => {
     expect(tagState({ ...without, ...withNextTagState(without, "temp") }, "temp")).toBe("any");
   });
 
-  it("leaves the other tags alone, and is shown while it filters", () => {
+  it("keeps the other tags and is shown while it filters", () => {
     const query = { ...defaultQuery, include_tags: ["campaign"], exclude_tags: ["temp"] };
     expect(withNextTagState(query, "output")).toEqual({ include_tags: ["campaign", "output"], exclude_tags: ["temp"] });
     expect(shownTags(query)).toEqual(["output", "input", "temp", "campaign"]);
@@ -106,7 +106,7 @@ describe("a tag", () => {
 });
 
 describe("a page of assets", () => {
-  it("is read from an answer with only what the interface promises", () => {
+  it("is parsed from a response with only guaranteed fields", () => {
     const response = assetsAnswerSchema.parse({ assets: [{ id: "a", name: "a.png", tags: ["output"], job_id: "j" }] });
     expect(toAssetPage(response).assets[0]).toMatchObject({ id: "a", kind: "image", jobId: "j", immutable: false });
     expect(toAssetPage(response)).not.toHaveProperty("total");
@@ -200,7 +200,7 @@ describe("find same content", () => {
   }
 
   describe("other assets with the same content", () => {
-    it("are found among a million by some twenty questions of one asset each", async () => {
+    it("are found among a million in about twenty requests", async () => {
       const manyAssets = Array.from({ length: 100_000 }, (_, at) =>
         asset(`a${at}`, 1000 + Math.floor(at / 5), at % 5 < 2 ? `h${Math.floor(at / 5)}` : `x${at}`),
       );
@@ -210,12 +210,12 @@ describe("find same content", () => {
       expect(countRequests()).toBeLessThan(25);
     });
 
-    it("are none where no other has the bytes", async () => {
+    it("are empty when no other asset has the bytes", async () => {
       const { read } = list([asset("a", 1, "h1"), asset("b", 2, "h2"), asset("c", 2, "h3")]);
       expect(await findSameContent(asset("b", 2, "h2"), read)).toEqual(ok({ kind: "all", others: [] }));
     });
 
-    it("are counted as at least so many where too many have one size to compare all", async () => {
+    it("are counted as a minimum when too many have the same size", async () => {
       const { read } = list(Array.from({ length: 5_000 }, (_, at) => asset(`a${at}`, 7, "h")));
       const sameContentResult = await findSameContent(asset("a0", 7, "h"), read);
       expect(sameContentResult.ok && sameContentResult.value.kind).toBe("atLeast");
@@ -230,7 +230,7 @@ describe("find same content", () => {
       expect(await findSameContent(asset, read)).toEqual(ok({ kind: "cannot" }));
     });
 
-    it("are not called none because the service refused", async () => {
+    it("are not reported as none because the service refused", async () => {
       const refusal = { code: "RATE_LIMITED", message: "", status: 429 };
       expect(await findSameContent(asset("a", 1, "h"), async () => failed(refusal))).toEqual(failed(refusal));
     });

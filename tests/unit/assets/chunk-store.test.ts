@@ -37,7 +37,7 @@ const rested = (store: { at: (index: number) => AssetView | undefined }, index: 
   until(`row ${index}`, () => store.at(index) !== undefined);
 
 describe("the rows of a long list", () => {
-  it("are read where they rest in view, each chunk once, and no others", async () => {
+  it("are read where the view rests, each chunk once", async () => {
     const { read, offsets } = service(1_000_000);
     const store = createChunkStore(read, { leads: true });
     store.request(412_000, 412_070);
@@ -62,7 +62,7 @@ describe("the rows of a long list", () => {
     expect(offsets).toEqual([0, 60_000]);
   });
 
-  it("are read for the gallery beside a full view, and for none once closed", async () => {
+  it("are read for the gallery behind a full view and not once closed", async () => {
     const { read, offsets, aborted, hold } = service(1_000);
     const store = createChunkStore(read, { leads: true });
     const open = hold();
@@ -152,7 +152,7 @@ describe("the rows of a long list", () => {
     expect(store.failure()).toBeUndefined();
   });
 
-  it("are all that a range gives up to where the service refuses", async () => {
+  it("include only rows up to where the service refuses", async () => {
     const { read, refuse } = service(2_000);
     const store = createChunkStore(read, { leads: true });
     store.request(0, 60);
@@ -174,7 +174,7 @@ describe("the rows of a long list", () => {
     expect([offsets, aborted]).toEqual([[0], [0]]);
   });
 
-  it("stay while they are reread, and a shorter length is accepted", async () => {
+  it("stay while they are reread and accept a shorter length", async () => {
     const { read, ids } = service(300);
     const store = createChunkStore(read, { leads: true });
     store.request(0, 60);
@@ -201,7 +201,7 @@ describe("the rows of a long list", () => {
     expect(store.count()).toBe(200);
   });
 
-  it("go on as far as they were seen to, where a service names no total", async () => {
+  it("continue past what was seen when the service has no total", async () => {
     const read: ReadPage = async ({ offset, limit }) => {
       const assets = Array.from({ length: Math.max(0, Math.min(limit, 70 - offset)) }, (_, at) => asset(`a${offset + at}`));
       return ok({ assets, hasMore: offset + assets.length < 70 });
@@ -215,7 +215,7 @@ describe("the rows of a long list", () => {
     expect(store.count()).toBe(70);
   });
 
-  it("are known to be none from the first answer", () => {
+  it("are known to be empty from the first response", () => {
     const store = createChunkStore(service(0).read, { leads: true });
     expect(store.loadedChunks()).toBe(0);
     store.seed({ assets: [], total: 0, hasMore: false }, 0);

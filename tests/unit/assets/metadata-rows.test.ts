@@ -52,7 +52,7 @@ describe("metadata as rows", () => {
     expect(toFilter(fromRows(typed).metadata)).toBe('{"cfg":7.50}');
   });
 
-  it("says which row makes no sense, and why", () => {
+  it("names the invalid row and the reason", () => {
     const { problems } = fromRows([
       { path: "", type: "text", value: "x" },
       { path: "a", type: "number", value: "many" },
@@ -71,14 +71,14 @@ describe("metadata as rows", () => {
     ]);
   });
 
-  it("reaches no prototype", () => {
+  it("never reaches a prototype", () => {
     const { metadata } = fromRows([{ path: "__proto__.polluted", type: "text", value: "yes" }]);
     expect(Object.hasOwn(metadata, "__proto__")).toBe(true);
     expect(({} as Record<string, unknown>).polluted).toBeUndefined();
     expect(toFilter(metadata)).toBe('{"__proto__":{"polluted":"yes"}}');
   });
 
-  it("asks nothing where there is nothing", () => {
+  it("does nothing without matches", () => {
     expect(toFilter({})).toBeUndefined();
     expect(readFilter(undefined)).toEqual([]);
     expect(readFilter("no json")).toEqual([]);
@@ -164,7 +164,7 @@ describe("staged file", () => {
       expect([sha256, wasStarted]).toEqual([createHash("sha256").update(content).digest("hex"), true]);
     });
 
-    it("leaves nothing when it exceeds the limit or the sender disconnects", async () => {
+    it("discards the file when it exceeds the limit or the client disconnects", async () => {
       async function* broken() {
         yield* piecesOf(randomBytes(20 * MIB));
         throw new Error("gone");

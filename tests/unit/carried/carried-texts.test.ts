@@ -57,7 +57,7 @@ describe("pictures and scenes", () => {
     expect(await carried(bytes)).toEqual({ kind: "none", isPicture: true });
   });
 
-  it("letters of every script stay, and numbers that JSON does not know become nothing", async () => {
+  it("keeps letters of every script and drops numbers JSON can't represent", async () => {
     const promptText =
       '{"1":{"class_type":"PreviewAny","inputs":{"text":"雪 NaN, ок","seed":18446744073709551615,"cfg":NaN},"is_changed":[NaN]}}';
     expect(await readBoth(await png(plainText("prompt", promptText)))).toMatchObject({
@@ -106,7 +106,7 @@ it.each([
   expect(await carried(await make())).toEqual(response);
 });
 
-it("does not blame the file for an unreadable part", async () => {
+it("doesn't blame the file for an unreadable part", async () => {
   const source = { ...bytesOfBlob(new Blob([new Uint8Array(carrier("both.flac"))])), read: () => Promise.reject(new Error("gone")) };
   await expect(carriedBy(source)).rejects.toThrow("gone");
 });

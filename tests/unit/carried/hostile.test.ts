@@ -105,7 +105,7 @@ it.each<[string, () => Promise<Buffer> | Buffer]>([
   ["a GLB", () => glb(JSON.stringify({ asset: { extras: ofScene } }))],
   ["a latent", () => safetensors(JSON.stringify({ __metadata__: ofScene }))],
   ["an SVG", () => bytes(`<svg><metadata><![CDATA[${JSON.stringify(ofScene)}]]></metadata></svg>`)],
-])("%s, cut off anywhere and with any bytes changed, is answered", async (_, make) => {
+])("handles %s truncated anywhere and with any bytes changed", async (_, make) => {
   const buffer = await make();
   const arbitrary = fc.integer({ min: 0, max: buffer.length - 1 });
   await fc.assert(

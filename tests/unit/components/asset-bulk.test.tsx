@@ -59,7 +59,7 @@ const none = () => new Response(null, { status: 204 });
 /** Passes the five seconds for Undo, without waiting. */
 const pass = (ms: number) => act(() => vi.advanceTimersByTimeAsync(ms));
 
-it("asks before it deletes more than five assets, and shows which ones", async () => {
+it("confirms before deleting more than five assets and shows them", async () => {
   const requests = outside(none);
   show([...repeat(13), asset("fixed", { immutable: true })]);
   await press("Delete");
@@ -134,7 +134,7 @@ it("finishes calls in progress when stopped and lists them", async () => {
   expect(lines.slice(3, 5)).toEqual(["a4.pnga4Deleted", "a5.pnga5Skipped: you stopped the action"]);
 });
 
-it("ends the work at once when the operation is missing", async () => {
+it("ends the work immediately when the operation is missing", async () => {
   const requests = outside(({ method }) =>
     method === "DELETE"
       ? Response.json({ code: "NOT_IMPLEMENTED", message: "" }, { status: 501 })

@@ -38,7 +38,7 @@ it("delays cancelling with Undo and lists results job by job", async () => {
   expect(await resultLines()).toEqual(["wait-1Cancelled", "wait-2Not cancelled: it had already started", "runs-1Stopped"]);
 });
 
-it("selects all matching by a press and says so", async () => {
+it("selects all matching on click and announces it", async () => {
   outside(() => Response.json({}));
   const onChoose = vi.fn();
   const bar = { rows, connection: "c1", onDone: vi.fn(), onClear: vi.fn(), onRestored: vi.fn(), canRun: true };
@@ -79,7 +79,7 @@ it("ignores the second half of a double click on Cancel", async () => {
   expect(requests).toHaveLength(1);
 });
 
-it("offers only acts that fit a selected job and the role", () => {
+it("offers only actions that fit a selected job and the role", () => {
   outside(() => Response.json({}));
   show(ids("done-1"));
   expect(screen.queryByRole("button", { name: "Cancel" })).toBeNull();
@@ -123,7 +123,7 @@ it("counts jobs, runs them again one by one and skips unsafe ones", async () => 
   ]);
 });
 
-it("shows an unanswered act as unknown, sends it once and stops", async () => {
+it("shows an unanswered action as unknown, sends it once and stops", async () => {
   const requests = outside(({ method }) => (method === "POST" ? Promise.reject(new TypeError("cut")) : detail({ prompt: graph })));
   show(ids("done-1", "wait-1"));
   await press("Run again");
@@ -143,7 +143,7 @@ it("reports nothing submitted when the console cannot be reached", async () => {
   expect(await resultLines()).toEqual(["done-1Not submitted: Lightdesk cannot be reached"]);
 });
 
-it("shows a requested wait and leaves the rest when stopped in it", async () => {
+it("shows a requested wait and keeps the rest when stopped in it", async () => {
   const busy = () => Response.json({ code: "RATE_LIMITED", message: "slowly" }, { status: 429, headers: { "retry-after": "20" } });
   const requests = outside(({ path }) => (path.includes("/api/jobs/done-1") ? busy() : detail({ prompt: graph })));
   show(ids("done-1", "wait-1"));
@@ -166,7 +166,7 @@ const page = (from: number, count: number, total: number) =>
     jobs: Array.from({ length: count }, (_, index) => ({ id: `job-${from + index}`, status: "pending" })),
     pagination: { offset: from, limit: 1000, total, has_more: from + count < total },
   });
-it("counts all matching, confirms, reads pages and acts in batches", async () => {
+it("counts all matching, confirms and acts in batches", async () => {
   const requests = outside(({ path, method, json }) => {
     const { offset, limit } = queryOf(path);
     if (method === "POST") return Response.json({ deleted: Object(json).delete, cleared: false });
@@ -193,7 +193,7 @@ it("confirms work beyond one press", async () => {
   expect(screen.getByText("You can do this for up to 10,000 jobs at a time. Repeat it for the rest.")).toBeDefined();
 });
 
-it("changes nothing and explains when a list cannot be read", async () => {
+it("changes nothing and explains when a list can't be read", async () => {
   const requests = outside(() => Response.json({ code: "UPSTREAM_UNREACHABLE", message: "" }, { status: 502 }));
   show({ kind: "matching", query, total: 12 });
   await press("Remove from history");

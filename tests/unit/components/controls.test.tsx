@@ -53,7 +53,7 @@ describe("search field", () => {
     expect(field().value).toBe(" cat ");
   });
 
-  test("Enter searches at once, and not once more afterwards", async () => {
+  test("searches once on Enter", async () => {
     render(<Page />);
     type("cat");
     expect(fireEvent.keyDown(field(), { key: "Enter" })).toBe(false);
@@ -74,7 +74,7 @@ describe("search field", () => {
     expect(searched).toEqual(["猫"]);
   });
 
-  test("replaces typed words with another page's, but not with its own answer's", async () => {
+  test("replaces typed text with another page's, but not with its own response", async () => {
     render(<Page />);
     type("dog ");
     await later();
@@ -134,7 +134,7 @@ describe("tag fields", () => {
   /** False if the field used the key, so that no form is submitted. */
   const enter = (field: HTMLElement) => fireEvent.keyDown(field, { key: "Enter" });
 
-  it("suggests tags after existing ones and leaves complete tags alone", async () => {
+  it("suggests tags after existing ones and keeps complete tags", async () => {
     const onStart = vi.fn();
     const dropped = { files: [{ path: "a.txt", file: new File(["x"], "a.txt") }], unreadable: 0, leftOut: 0, isCut: false };
     renderInApp(<StartDialog dropped={dropped} connection={{ id: "c1", name: "One" }} onStart={onStart} onClose={() => undefined} />);

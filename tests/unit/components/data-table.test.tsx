@@ -28,7 +28,7 @@ const pear = { id: "b", name: "Pear", count: 12 };
 const fig = { id: "c", name: "Fig", count: 1 };
 
 describe("the table", () => {
-  it("keeps a row's element when another answer moves and changes it", () => {
+  it("keeps a row's element when a response moves and changes it", () => {
     const { container, rerender } = renderInApp(table([apple, pear]));
     const before = container.querySelector('[data-row="b"]');
     rerender(inApp(table([{ ...pear, count: 13 }, apple])));
@@ -166,14 +166,14 @@ describe("a thousand rows", () => {
     expect(rowWindow.spanOf(50)).toEqual({ from: 0, to: 0 });
   });
 
-  it("stay the same groups but one when one row changes", () => {
+  it("keep their identity except the changed row's group", () => {
     const before = groupRows(items, ({ id }) => id);
     const changedItems = items.map((item, at) => (at === 15 ? { ...item } : item));
     const after = groupRows(changedItems, ({ id }) => id, before);
     expect(after.groups.filter((group, at) => group !== before.groups[at]).map(({ key }) => key)).toEqual([1]);
   });
 
-  it("stay the same objects when unchanged", () => {
+  it("keep their identity when unchanged", () => {
     const before = [
       { id: "a", preview: { name: "x" } },
       { id: "b", preview: { name: "y" } },
@@ -285,11 +285,11 @@ describe("row making", () => {
       }
     };
 
-    it("when frames arrive in time at any speed", () => {
+    it("catches up when frames arrive in time at any speed", () => {
       wholeWhile(6, 17);
     });
 
-    it("when the list is slow, however late frames are", () => {
+    it("catches up when the list is slow, however late frames are", () => {
       wholeWhile(1, 60);
     });
   });

@@ -84,7 +84,7 @@ describe("sign out", () => {
   const press = (name: string) => act(async () => void fireEvent.click(screen.getByRole("button", { name })));
   const isSignedOut = () => requests.some((path) => path.endsWith("/signout"));
 
-  test("asks once before signing out ends running work", async () => {
+  test("confirms once before signing out ends running work", async () => {
     renderInApp(<Frame isUnfinished />);
     await press("Sign out");
     expect(requests).toEqual([]);
@@ -99,7 +99,7 @@ describe("sign out", () => {
     expect(warnsOnLeaving()).toBe(true);
   });
 
-  test("signing out asks nothing where nothing would be lost", async () => {
+  test("signs out without confirmation when nothing would be lost", async () => {
     renderInApp(<Frame isUnfinished={false} />);
     await press("Sign out");
     await until("the session is ended", isSignedOut);

@@ -79,7 +79,7 @@ describe("list state", () => {
       expect([window.history.length, state.query().status]).toEqual([before + 1, ["failed"]]);
     });
 
-    it("gives way to the address, which Back may have changed", () => {
+    it("follows the address, which Back may have changed", () => {
       const state = createListState(all, jobsAddress("jobs", {}));
       state.go({ status: ["failed"] });
       paint();
@@ -98,7 +98,7 @@ describe("list state", () => {
       expect([pushed, state.isMoving()]).toEqual([["/jobs?status=failed", "/jobs"], false]);
     });
 
-    it("adds one history step for continued typing, and another for a word typed after Back", () => {
+    it("adds one history step for continued typing and another after Back", () => {
       const steps: string[] = [];
       const address = {
         ...jobsAddress("jobs", {}),

@@ -181,14 +181,14 @@ describe("confirm", () => {
     expect(requests).toHaveLength(1);
   });
 
-  test("passes the refusal on where no dialog is shown", async () => {
+  test("returns the refusal where no dialog is shown", async () => {
     answers = [refused("SIGN_IN_AGAIN", 403)];
     expect(await invite("one@example.com")).toMatchObject({ ok: false, failure: { code: "SIGN_IN_AGAIN" } });
   });
 });
 
 describe("the status badge", () => {
-  it.each(tones)("says the tone %s as an icon, a word and a colour", (tone) => {
+  it.each(tones)("shows the tone %s as an icon, a word and a colour", (tone) => {
     renderInApp(<StatusBadge tone={tone} word="Some word" />);
     const badge = screen.getByText("Some word");
     expect(badge.querySelector("svg[aria-hidden=true] > *")).not.toBeNull();
@@ -216,7 +216,7 @@ describe("a job's status", () => {
     expect(badge.title).toContain(word);
   });
 
-  it("shows an unknown state as it is", () => {
+  it("shows an unknown state unchanged", () => {
     renderInApp(<JobStatus word="simmering" />);
     expect(screen.getByText("simmering").dataset.tone).toBe("unknown");
   });

@@ -54,7 +54,7 @@ describe("palette", () => {
     expect(keys("nowhere")).toEqual([]);
   });
 
-  it("takes for a whole id only what can be one", () => {
+  it("accepts only possible ids as whole ids", () => {
     expect(wholeJobId(" 0191c0de-0000-7000-8000-000000000001\n")).toBe("0191c0de-0000-7000-8000-000000000001");
     for (const typed of ["", "0191c0de", "a workflow of 2026 with spaces", "../../etc/passwd-0000000", "aaaaaaaaaaaaaaaaaaaaaaaa"]) {
       expect(wholeJobId(typed)).toBeUndefined();
@@ -96,7 +96,7 @@ describe("palette", () => {
     expect(isClosed()).toBe(true);
   });
 
-  it("says that nothing was found, and Enter does nothing then", () => {
+  it("reports no results and ignores Enter then", () => {
     const { field, isClosed } = renderPalette();
     fireEvent.change(field, { target: { value: "zzz" } });
     expect(screen.getByRole("status").textContent).toMatch(/^Nothing found\.$/);

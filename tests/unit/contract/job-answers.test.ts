@@ -66,11 +66,11 @@ describe("a list of jobs", () => {
     expect(response.pagination).toMatchObject({ offset: 0, total: 0, has_more: false, next_cursor: "x" });
   });
 
-  it.each([[{ status: "pending" }], [{ id: "a" }], [{ id: 7, status: "pending" }], ["text"]])("leaves out %j", (job) => {
+  it.each([[{ status: "pending" }], [{ id: "a" }], [{ id: 7, status: "pending" }], ["text"]])("omits %j", (job) => {
     expect(jobsAnswerSchema.parse({ jobs: [job], pagination: {} }).jobs).toEqual([]);
   });
 
-  it.each(["<html>", [], {}, { jobs: [] }, { jobs: {}, pagination: {} }])("is not %j", (body) => {
+  it.each(["<html>", [], {}, { jobs: [] }, { jobs: {}, pagination: {} }])("rejects %j", (body) => {
     expect(jobsAnswerSchema.safeParse(body).success).toBe(false);
   });
 
@@ -84,7 +84,7 @@ describe("a list of jobs", () => {
 });
 
 describe("a job's details", () => {
-  it("are kept whole", () => {
+  it("are kept complete", () => {
     expect(JSON.parse(JSON.stringify(jobDetailSchema.parse(detail)))).toEqual({
       ...detail,
       execution_meta: { "9": { node_id: "9", display_node: "9", real_node_id: "9" } },
@@ -100,7 +100,7 @@ describe("a job's details", () => {
     );
   });
 
-  it("carry an execution error in the cloud's shape and in a local server's", () => {
+  it("carry an execution error in the cloud's and a local server's format", () => {
     const cloud = {
       node_id: "3",
       node_type: "KSampler",
@@ -162,7 +162,7 @@ describe("a submission", () => {
 });
 
 describe("queue and history", () => {
-  it("refuse words that the interface does not know", () => {
+  it("reject unknown words", () => {
     expect(manageBodySchema.safeParse({ delete: ["a"], purge: true }).success).toBe(false);
     expect(manageBodySchema.safeParse({ delete: "a" }).success).toBe(false);
     expect(manageBodySchema.parse({ clear: true, delete: null })).toEqual({ clear: true });

@@ -37,7 +37,7 @@ describe("the outputs of a job", () => {
     ]);
   });
 
-  it("carry what a page needs of a file", () => {
+  it("contain what a page needs of a file", () => {
     const outputs = {
       "9": { images: [file("3ac9e1.webp", { display_name: "cat.webp", type: "temp", subfolder: "s", id: "asset" })], animated: [true] },
     };
@@ -56,14 +56,14 @@ describe("the outputs of a job", () => {
     ]);
   });
 
-  it("take one flag of animation for a whole list, or one for each", () => {
+  it("read the animation flag of a list or of each item", () => {
     const two = [file("a.webp"), file("b.webp")];
     expect(listViews({ "1": { images: two, animated: [true] } }).map((output) => output.animated)).toEqual([true, true]);
     expect(listViews({ "1": { images: two, animated: [false, true] } }).map((output) => output.animated)).toEqual([false, true]);
     expect(listViews({ "1": { animated: [true] } })).toEqual([]);
   });
 
-  it("take what an item says of itself before its key", () => {
+  it("prefer an item's own fields over its key", () => {
     expect(
       kinds({
         "1": { images: [file("a", { mediaType: "3d" }), file("b", { mime_type: "audio/flac" }), file("c.png", { mediaType: "video" })] },
@@ -71,7 +71,7 @@ describe("the outputs of a job", () => {
     ).toEqual(["1/images/0 3d", "1/images/1 audio", "1/images/2 image"]);
   });
 
-  it("may hold nulls and bare strings", () => {
+  it("may contain nulls and bare strings", () => {
     expect(kinds({ "1": { images: [null, "a.png", file("b.png")], "3d": ["model.glb"], text: "one" }, "2": null })).toEqual([
       "1/images/1 image",
       "1/images/2 image",
@@ -86,7 +86,7 @@ describe("the outputs of a job", () => {
     expect(camera).toMatchObject({ kind: "json", json: { position: [1, 2, 3] } });
   });
 
-  it("keep a text a text even where it looks like a file", () => {
+  it("keep a text as text even if it looks like a file", () => {
     expect(kinds({ "1": { text: ["cat.png"], caption: ["see cat.png"] } })).toEqual(["1/text/0 text", "1/caption/0 text"]);
   });
 
@@ -127,7 +127,7 @@ describe("the preview of a job", () => {
     expect(toPreviewView({ filename: "m", nodeId: "5", mediaType: "3d" })?.kind).toBe("3d");
   });
 
-  it("is absent where there is nothing to show", () => {
+  it("is absent when there is nothing to show", () => {
     expect([toPreviewView(undefined), toPreviewView(null), toPreviewView({})]).toEqual([undefined, undefined, undefined]);
   });
 });

@@ -19,7 +19,7 @@ describe("the policy of sources", () => {
       "https://civitai.com/api/download/models/1",
       "https://civitai-delivery-worker-prod.5ac0637cfd0766c97916cefa3764fbdf.r2.cloudflarestorage.com/model/1",
     ],
-  ])("lets %s lead to %s, which is no source itself unless it is a subdomain", (from, to) => {
+  ])("allows %s to redirect to %s, which is only a source as a subdomain", (from, to) => {
     expect(may(from, to)).toBe(true);
     expect(policy.isPermitted(new URL(to))).toBe(/\.(huggingface\.co|civitai\.com)$/.test(new URL(to).hostname));
   });
@@ -33,7 +33,7 @@ describe("the policy of sources", () => {
     ["https://huggingface.co/x", "https://cdn-lfs.hf.co:8443/x"],
     ["https://huggingface.co/x", "https://a:b@cdn-lfs.hf.co/x"],
     ["https://civitai.com/x", "https://mine.r2.cloudflarestorage.com/x"],
-  ])("does not let %s lead to %s", (from, to) => {
+  ])("doesn't allow %s to redirect to %s", (from, to) => {
     expect(may(from, to)).toBe(false);
   });
 

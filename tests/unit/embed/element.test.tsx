@@ -60,7 +60,7 @@ describe("element", () => {
     expect([received, element.style.height]).toEqual([["asset-chosen"], "100000px"]);
   });
 
-  it("names no product, and never a session that has not begun", async () => {
+  it("names no product and no session before it has begun", async () => {
     const part = (value: unknown) => btoa(JSON.stringify(value));
     const ticketOf = (claims: object) => async () => `${part({})}.${part({ iat: Date.now() / 1000, ...claims })}.c2lnbg`;
     const host = element.getAttribute("host") ?? "";
@@ -137,7 +137,7 @@ describe("worker", () => {
 
   beforeEach(() => void vi.useFakeTimers({ toFake: ["setTimeout"] }));
 
-  it("sends on at once what no page has a bearer for", async () => {
+  it("forwards requests immediately when no page has a bearer", async () => {
     const worker = startWorker([page(undefined), page(undefined)]);
     await worker.ask(`${PLACE}/api/jobs`);
     expect(authorization(worker)).toBeNull();
@@ -152,7 +152,7 @@ describe("worker", () => {
     expect([authorization(worker), worker.sent.mock.calls.length]).toEqual(["Bearer lde_x", 2]);
   });
 
-  it("waits no longer than a second for a page that says nothing", async () => {
+  it("waits at most a second for a silent page", async () => {
     const worker = startWorker([{ url: `${PLACE}/start`, postMessage: () => undefined }]);
     const response = worker.ask(`${PLACE}/api/jobs`);
     await vi.advanceTimersByTimeAsync(1000);
@@ -160,7 +160,7 @@ describe("worker", () => {
     expect(authorization(worker)).toBeNull();
   });
 
-  it("gives a bearer to no other place and no other site", async () => {
+  it("gives a bearer to no other path and no other site", async () => {
     const worker = startWorker([]);
     worker.tell({ kind: "keep", bearer: "lde_x" }, `${PLACE}/start`);
     expect(worker.ask("https://evil.test/embed/0123456789abcdef01/abcdefgh1234/api/jobs")).toBeUndefined();

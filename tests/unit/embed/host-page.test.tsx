@@ -61,11 +61,11 @@ describe("host page", () => {
       ["with a language that is none", { lightdesk: 1, type: "language", language: { toString: "en" } }],
       ["of another version", { lightdesk: "1", type: "end" }],
       ["with a ticket that is too long", { lightdesk: 1, type: "ticket", ticket: "x".repeat(8001) }],
-    ])("is passed over %s", (_name, data, origin = HOST, source: unknown = around) => {
+    ])("is ignored %s", (_name, data, origin = HOST, source: unknown = around) => {
       expect(seenJobs(data, origin, source)).toEqual([]);
     });
 
-    it("is answered to its origin by name", () => {
+    it("is answered to its exact origin", () => {
       tellHost([HOST], { type: "want-ticket" });
       expect(around.postMessage.mock.calls).toEqual([[{ lightdesk: 1, type: "want-ticket" }, HOST]]);
     });
@@ -101,7 +101,7 @@ describe("host page", () => {
       renewal.stop();
     });
 
-    it("is renewed at once where the console says that it has ended", () => {
+    it("is renewed immediately when the console reports its end", () => {
       const { reported, renewal } = world(good);
       announceAnswer({ path: "/api/jobs", method: "GET", status: 401 });
       announceAnswer({ path: "/api/queue", method: "GET", status: 401 });
@@ -134,7 +134,7 @@ describe("host page", () => {
       expect(reported).toEqual(["ask", "ended refused"]);
     });
 
-    it("retries while nothing answers, and ends at its expiry", () => {
+    it("retries while unanswered and ends at its expiry", () => {
       const { reported } = world(good);
       vi.advanceTimersByTime(15 * MINUTE);
       expect(reported.filter((value) => value === "ask").length).toBeGreaterThan(5);
@@ -167,7 +167,7 @@ describe("host jobs", () => {
     </ConnectionProvider>
   );
 
-  it("ends each, also when another connection is open by then", async () => {
+  it("ends each one, also when another connection is open by then", async () => {
     const requests: string[] = [];
     vi.stubGlobal("fetch", async (address: string) => {
       if (address.startsWith("/api/console/queue")) return Response.json({ running: [], pending: [], source: "queue", canStop: true });
@@ -184,7 +184,7 @@ describe("host jobs", () => {
     expect(requests.toSorted()).toEqual(["/api/jobs/job-1?connection=one", "/api/jobs/job-2?connection=two"]);
   });
 
-  it.each(["visible", "hidden"] as const)("reports the ends of many jobs of a %s page by one topic", async (visibility) => {
+  it.each(["visible", "hidden"] as const)("reports the ends of many jobs of a %s page on one topic", async (visibility) => {
     vi.spyOn(document, "visibilityState", "get").mockReturnValue(visibility);
     const watched: string[] = [];
     let sendList = async (): Promise<void> => undefined;

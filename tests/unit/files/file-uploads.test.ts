@@ -53,7 +53,7 @@ test("reports upload progress and restarts it on a retry", async () => {
   expect(uploads.get()[0]).toMatchObject({ state: "sending", share: undefined });
 });
 
-test("asks about existing files and replaces or keeps each", async () => {
+test("confirms existing files and replaces or keeps each", async () => {
   const service = serviceWith(["a", "b"]);
   const uploads = createFileUploads(service.send);
   uploads.add(filesNamed("a", "b", "c"), undefined);
@@ -67,7 +67,7 @@ test("asks about existing files and replaces or keeps each", async () => {
   await eventually(() => expect(states(uploads)[0]).toBe("a stored"));
 });
 
-test("applies one answer to later conflicts of the same batch only", async () => {
+test("applies one choice to later conflicts of the same batch only", async () => {
   const service = serviceWith(["a", "b", "c", "d", "e"]);
   const uploads = createFileUploads(service.send);
   uploads.add(filesNamed("a", "b", "c", "d"), undefined);

@@ -242,7 +242,7 @@ describe("new folder", () => {
   const type = (name: string) =>
     act(() => void fireEvent.change(screen.getByRole("textbox", { hidden: true }), { target: { value: name } }));
 
-  test("Enter creates the folder, and chosen files go into it", async () => {
+  test("creates the folder on Enter and puts chosen files into it", async () => {
     const calls: string[] = [];
     renderInApp(
       <NewFolder

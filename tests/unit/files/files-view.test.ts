@@ -141,7 +141,7 @@ describe("file removals", () => {
     expect(new Set(outcomesOf(entries))).toEqual(new Set(["deleted"]));
   });
 
-  test("reports why a file was refused, and stops at a failure that would affect the rest", async () => {
+  test("reports why a file was refused and stops at a general failure", async () => {
     const files = paths.map((id) => ({ id }));
     answers["old/0.json"] = refusal(404, "NOT_FOUND");
     answers["old/5.json"] = refusal(501, "NOT_IMPLEMENTED");

@@ -41,7 +41,7 @@ test("keeps a closed question closed until it is requested again", async () => {
   expect(dialog()).toBeTruthy();
 });
 
-test("applies one answer to all while others are still uploading", async () => {
+test("applies one choice to all while others are still uploading", async () => {
   const { next, replaced } = listOf("a", "b", "c");
   await next();
   act(() => void fireEvent.click(screen.getByRole("checkbox")));
@@ -84,7 +84,7 @@ test("resets the check box for all at the next upload", async () => {
   expect(screen.getByRole<HTMLInputElement>("checkbox").checked).toBe(false);
 });
 
-test("closed, the question asks no more about any upload, and opens again by one press", async () => {
+test("closes the dialog for all uploads and reopens it on click", async () => {
   const { next, uploads } = listOf("a");
   act(() => uploads.add(filesNamed("b"), undefined));
   await next();

@@ -46,7 +46,7 @@ function overlaps(nodes: readonly PlacedNode[]): string[] {
 }
 
 describe("a drawn workflow", () => {
-  it("puts every node to the right of what it takes from", () => {
+  it("places every node to the right of its sources", () => {
     const { nodes } = layoutGraph(graphOf({ save: ["sampler"], sampler: ["model", "text"], text: ["model"], model: [] }));
     const x = (id: string) => nodes.get(id)?.x ?? Number.NaN;
     expect(x("model")).toBeLessThan(x("text"));
@@ -54,7 +54,7 @@ describe("a drawn workflow", () => {
     expect(x("sampler")).toBeLessThan(x("save"));
   });
 
-  it("upright puts every node below what it takes from, with no two overlapping", () => {
+  it("places every node below its sources when upright, without overlaps", () => {
     const { nodes, width, height } = layoutGraph(
       graphOf({ save: ["sampler"], sampler: ["model", "text"], text: ["model"], model: [] }),
       true,
@@ -74,7 +74,7 @@ describe("a drawn workflow", () => {
     expect(layoutGraph(tossed(200, 7))).toEqual(layoutGraph(tossed(200, 7)));
   });
 
-  it("lets no two nodes overlap, with loops and all, and keeps all inside its frame", () => {
+  it("lets no nodes overlap, even with loops, and keeps them in the frame", () => {
     for (const seed of [1, 2, 3, 4, 5, 6, 7, 8]) {
       const graph = tossed(150, seed);
       const { nodes, width, height } = layoutGraph(graph);
@@ -116,7 +116,7 @@ describe("a drawn workflow", () => {
     expect([via("a", "b"), via("d", "a")]).toEqual([[], []]);
   });
 
-  it("survives loops, a node that takes from itself, and links to nothing", () => {
+  it("handles loops, self-links and dangling links", () => {
     const { nodes, edges } = layoutGraph(graphOf({ a: ["b"], b: ["a"], self: ["self"], lost: ["nowhere"], __proto__x: [] }));
     expect([...nodes.keys()].sort()).toEqual(["__proto__x", "a", "b", "lost", "self"]);
     expect(edges.map(({ source, target }) => `${source}>${target}`).sort()).toEqual(["a>b", "b>a", "self>self"]);
@@ -143,7 +143,7 @@ const pair = (name: string) => read(JSON.parse(readFileSync(`tests/fixtures/edit
 const layoutOne = (node: JsonObject, more: JsonObject = {}) =>
   layoutEditorFile(read({ nodes: [{ id: 1, type: "X", ...node }], ...more }), []);
 
-test("places nodes as the editor does, with titles, notes and groups", () => {
+test("places nodes like the editor, with titles, notes and groups", () => {
   const { nodes, groups, edges } = layoutEditorFile(pair("11-notes-and-groups"), []);
   const all = [...nodes.values()];
   expect(all.map(({ look }) => look?.kind).sort()).toEqual(["node", "node", "note", "note"]);
@@ -165,7 +165,7 @@ test("draws muted, bypassed and collapsed nodes and ignores bad colours", () => 
   expect(layoutOne({ color: "red;background:url(//x)", bgcolor: {} }).nodes.get("1")?.look?.color).toBeUndefined();
 });
 
-test("leaves out an enabled node only when another graph has it", () => {
+test("omits an enabled node only when another graph has it", () => {
   const file = read({
     nodes: [
       { id: 1, type: "X" },
@@ -212,7 +212,7 @@ test("makes every position and size finite", () => {
   );
 });
 
-test("very many groups, and an id of very many parts, are drawn up to a bound", () => {
+test("draws very many groups and very long ids up to a limit", () => {
   const groups = Array.from({ length: 300_000 }, (_, at) => ({ bounding: [at, 5, 10, 10] }));
   const graphLayout = layoutOne({ pos: [100, 200] }, { groups });
   expect(graphLayout.groups).toHaveLength(1_000);

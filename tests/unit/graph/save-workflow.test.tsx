@@ -53,7 +53,7 @@ describe("saving", () => {
     });
   });
 
-  it("asks before it replaces a file, and asks again for another name", async () => {
+  it("confirms before replacing a file, and again for another name", async () => {
     isThere = true;
     renderInApp(<SaveWorkflow title="hero" textOf={() => "{}"} connection="c1" />);
     fireEvent.click(screen.getByRole("button", { name: "Save" }));

@@ -50,7 +50,7 @@ describe("still starting", () => {
     expect(page).toContain('http-equiv="refresh"');
   });
 
-  it("answers programs with the error envelope", async () => {
+  it("answers API clients with the error envelope", async () => {
     const response = await fetch(`${url}/api/jobs`);
     expect(response.status).toBe(503);
     expect(await response.json()).toEqual({ code: "STARTING", message: expect.any(String), request_id: expect.any(String) });
@@ -115,7 +115,7 @@ describe("refuse malformed", () => {
     expect((await fetch(`${origin}/%E0%A4%A`, { headers: { accept: "*/*" } })).headers.get("content-type")).toBe("application/json");
   });
 
-  test.each(["/", "/api/userdata/a%2Fb%25", "/api/jobs?name=%E0%A4%A"])("%s is left alone", async (path) => {
+  test.each(["/", "/api/userdata/a%2Fb%25", "/api/jobs?name=%E0%A4%A"])("leaves %s unchanged", async (path) => {
     expect((await fetch(origin + path)).status).toBe(204);
   });
 });
@@ -204,7 +204,7 @@ describe("packed files", () => {
       expect((await requestFile(path, "br"))[1]).toBeNull();
   });
 
-  test("never marks another method's answer as compressed", async () => {
+  test("never marks another method's response as compressed", async () => {
     const type = "application/javascript; charset=UTF-8";
     expect(await requestFile("/static/chunks/a.js", "br", { method: "HEAD" })).toEqual(["/static/chunks/a.js.br", "br", type]);
     for (const method of ["POST", "PUT", "DELETE", "OPTIONS"])

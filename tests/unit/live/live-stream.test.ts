@@ -118,7 +118,7 @@ it.each([429, 403, 502, 503])("falls back to requests when streams alone are ref
 it.each([
   ["a page", 200, 502, "CONSOLE_UNREACHABLE"],
   ["a redirect to the sign-in", 302, 401, "UNAUTHORIZED"],
-])("reports %s in place of the stream", async (_, status, reportedStatus, code) => {
+])("reports %s instead of the stream", async (_, status, reportedStatus, code) => {
   server.state.reply = (response) =>
     response.writeHead(status, { "content-type": "text/html", location: "/sign-in" }).end("<html>Welcome</html>");
   start().setTopics(["queue"]);

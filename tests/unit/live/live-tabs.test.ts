@@ -97,7 +97,7 @@ it("shares one stream between 30 tabs, also after the leader closes", async () =
   );
 });
 
-it("takes over from a leader that its browser froze", async () => {
+it("takes over from a frozen leader tab", async () => {
   vi.useFakeTimers({ toFake: ["setInterval", "clearInterval", "Date"] });
   const locksOf = createLocks();
   const first = open(locksOf);

@@ -11,7 +11,7 @@ function Named() {
   return <p>{failure?.code ?? value?.name ?? "is read"}</p>;
 }
 
-it("shows the first answer when the live updates fail before it arrives", async () => {
+it("shows the first response when live updates fail before it arrives", async () => {
   let respond: (response: Response) => void = () => undefined;
   vi.stubGlobal("fetch", () => new Promise<Response>((resolve) => (respond = resolve)));
   const receivers: ((message: LiveMessage<never>) => void)[] = [];

@@ -147,7 +147,7 @@ describe("saving", () => {
     expect(await alpha(sent, [10, 10])).toEqual([0]);
   });
 
-  it("says in words how far it is, until the service has answered", async () => {
+  it("reports progress in words until the service responds", async () => {
     let reportProgress: ((share: number) => void) | undefined;
     let answer: (() => void) | undefined;
     show({
@@ -169,7 +169,7 @@ describe("saving", () => {
     expect(screen.queryByText(/^Storing/)).toBeNull();
   });
 
-  it("says what the result is called, and that nothing is unsaved any more", async () => {
+  it("names the result and reports no unsaved changes", async () => {
     const { sent } = show();
     await drawing();
     await press("i");
@@ -208,7 +208,7 @@ describe("saving", () => {
     expect(screen.queryByRole("alert")).toBeNull();
   });
 
-  it("is not offered to who may only look", async () => {
+  it("is hidden from read-only members", async () => {
     const { sent } = show({ canSave: false });
     await drawing();
     expect(screen.getByText("As a viewer you can try the editor, but not save.")).toBeTruthy();
@@ -237,7 +237,7 @@ describe("leaving", () => {
     await waitFor(() => expect(asksBeforeLeaving()).toBe(false));
   });
 
-  it("asks and keeps nothing without changes", async () => {
+  it("closes without confirmation when nothing changed", async () => {
     const onStored = vi.fn();
     const { unmount } = show({ onStored });
     await drawing();

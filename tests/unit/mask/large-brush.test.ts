@@ -13,7 +13,7 @@ describe("a large brush", () => {
   const strokePath = [pen(300, 300), pen(700, 420), pen(720, 800), pen(1200, 500), pen(400, 500)] as const;
   const looks = fc.array(fc.boolean(), { minLength: strokePath.length, maxLength: strokePath.length });
 
-  it("leaves the same pixels at any zoom and reports all changes", () => {
+  it("paints the same pixels at any zoom and reports all changes", () => {
     const expected = createMaskDocument(emptyCoverage(large));
     const points = fc.array(fc.record({ x: fc.integer({ min: -100, max: 1600 }), y: fc.integer({ min: -100, max: 1200 }) }), {
       minLength: 1,
@@ -51,7 +51,7 @@ describe("a large brush", () => {
     );
   });
 
-  it("gives equal pixels when finished in slices, as one history step", async () => {
+  it("paints equal pixels in slices, as one history step", async () => {
     let clock = 0;
     const between: unknown[] = [];
     const sliced = createMaskDocument(emptyCoverage(large), {
@@ -121,7 +121,7 @@ describe("a large brush", () => {
   });
 });
 
-it("restores every byte of a tile, and keeps a tile of one value as one byte", () => {
+it("restores every byte of a tile and stores a uniform tile as one byte", () => {
   const runs = fc.array(fc.tuple(fc.integer({ min: 0, max: 255 }), fc.integer({ min: 1, max: 9000 })), { maxLength: 20 });
   fc.assert(
     fc.property(runs, fc.constantFrom(256, 300, 7), (parts, width) => {

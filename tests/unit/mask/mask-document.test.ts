@@ -109,7 +109,7 @@ describe("a drawing", () => {
     expect(drawing.state().undo).toBeUndefined();
   });
 
-  it("takes quick presses of undo one after another", async () => {
+  it("applies quick undo presses one after another", async () => {
     const drawing = createMaskDocument(emptyCoverage(size), { historyBudget: 0 });
     for (const x of [50, 250, 450]) stroke(drawing, x, 100);
     await Promise.all([drawing.undo(), drawing.undo(), drawing.undo(), drawing.undo()]);
@@ -187,7 +187,7 @@ describe("a drawing", () => {
     expect([drawing.state().undo, (await drawing.snapshot())?.data[0]]).toEqual(["invert", 255]);
   });
 
-  it("gives a copy that no later stroke changes, and none in the middle of something", async () => {
+  it("returns a copy that later strokes don't change", async () => {
     const drawing = createMaskDocument(emptyCoverage({ width: 4000, height: 3001 }));
     stroke(drawing, 30, 30);
     const before = drawing.coverage.data.slice();

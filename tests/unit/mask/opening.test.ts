@@ -22,7 +22,7 @@ it.each<[string, () => Sharp, boolean]>([
   expect(await mayBeClear(await fileOf(make()))).toBe(isIt);
 });
 
-it("does not call a truncated file opaque", async () => {
+it("doesn't call a truncated file opaque", async () => {
   const blob = await fileOf(picture(3).png());
   expect(await mayBeClear(blob.slice(0, 40))).toBe(true);
   expect(await mayBeClear(new Blob([]))).toBe(true);

@@ -16,7 +16,7 @@ const decoded = async (file: Blob) =>
     .toBuffer({ resolveWithObject: true });
 
 describe("the PNG of a mask", () => {
-  it("has alpha 255 minus the paint in every pixel at full size", async () => {
+  it("has alpha of 255 minus the paint at full size", async () => {
     const sizes = fc.record({ width: fc.integer({ min: 1, max: 700 }), height: fc.integer({ min: 1, max: 60 }) });
     await fc.assert(
       fc.asyncProperty(sizes, fc.integer({ min: 1, max: 250 }), async (size, salt) => {
@@ -32,7 +32,7 @@ describe("the PNG of a mask", () => {
     );
   });
 
-  it.each([2, 3, 4, 5, 6, 7, 8])("of a photo stored as %i matches its pixels and looks as drawn", async (orientation) => {
+  it.each([2, 3, 4, 5, 6, 7, 8])("matches a photo's pixels when stored as %i", async (orientation) => {
     const coverage = emptyCoverage({ width: 5, height: 3 });
     coverage.data.forEach((_, index) => (coverage.data[index] = index * 17));
     const file = Buffer.from(await (await encodeMask(coverage, undefined, { orientation, isTurned: true })).arrayBuffer());
@@ -61,7 +61,7 @@ describe("the PNG of a mask", () => {
 });
 
 describe("the name of the original", () => {
-  it("is an asset's hash first, then its name, with the kind that its tags say", () => {
+  it("is an asset's hash, then its name, with the kind from its tags", () => {
     const asset = toAssetView({ id: "a", name: "x.png", tags: ["output", "hero"], asset_hash: "blake3:ab", prompt_id: undefined });
     expect(sourceOfAsset(asset, "c").files.map(originalRef)).toEqual([
       '{"filename":"blake3:ab","subfolder":"","type":"output"}',
@@ -83,7 +83,7 @@ describe("the name of the original", () => {
     expect(files.map(originalRef)).toEqual(['{"filename":"b.png","subfolder":"clips","type":"temp"}']);
   });
 
-  it("is not requested for a drawing made of lines", () => {
+  it("is not requested for a line drawing", () => {
     const of = (name: string) =>
       sourceOfAsset(toAssetView({ id: "a", name, tags: [], asset_hash: undefined, prompt_id: undefined })).facts.isPicture;
     expect([of("a.svg"), of("a.mp4"), of("a.webp")]).toEqual([false, false, true]);
@@ -91,7 +91,7 @@ describe("the name of the original", () => {
 });
 
 describe("size limits", () => {
-  it("is judged by whatever is available", () => {
+  it("is judged by whatever information is available", () => {
     expect(tooLarge({})).toBeUndefined();
     expect(tooLarge({ bytes: MAX_BYTES, width: MAX_EDGE, height: 4096 })).toBeUndefined();
     expect(tooLarge({ bytes: MAX_BYTES + 1 })).toEqual({ reason: "bytes", bytes: MAX_BYTES + 1 });
@@ -131,7 +131,7 @@ describe("saving", () => {
     return { requests, ports: { send, encode: encodeMask } };
   }
 
-  it("tries the next name when the service does not know the first", async () => {
+  it("tries the next name when the service doesn't know the first", async () => {
     const { requests, ports: both } = ports(failed({ code: "INVALID_BODY", message: "original_ref", status: 400 }), ok({ name: "r.png" }));
     expect(await saveMask(coverage, refs, both, options)).toEqual(ok({ name: "r.png" }));
     expect(requests).toEqual(["blake3:ab", "x.png"]);
@@ -142,7 +142,7 @@ describe("saving", () => {
     ["UPSTREAM_ERROR", 502],
     ["CONSOLE_UNREACHABLE", 0],
     ["RATE_LIMITED", 429],
-  ])("sends nothing a second time after %s", async (code, status) => {
+  ])("sends nothing again after %s", async (code, status) => {
     const { requests, ports: failingPorts } = ports(failed({ code, message: "", status }));
     expect(await saveMask(coverage, refs, failingPorts, options)).toEqual(
       failed({ kind: "failed", failure: { code, message: "", status } }),
@@ -231,7 +231,7 @@ it("verifies what a local server reports as stored", async () => {
   expect(await sendMask("c")(file, ref, options)).toEqual(ok(maskName));
 });
 
-it("trusts a service without file access, but no unnamed answer", async () => {
+it("trusts a service without file access, but no unnamed result", async () => {
   const { requests } = browser({ answer: maskName, stored: 404 });
   expect(await sendMask("c")(file, ref, { ...options, handsOut: false })).toEqual(ok(maskName));
   expect(requests).not.toContain(head);

@@ -22,7 +22,7 @@ const sizes = fc.record({ width: fc.integer({ min: 1, max: 16_384 }), height: fc
 const inFrame = fc.record({ x: fc.integer({ min: 0, max: 800 }), y: fc.integer({ min: 0, max: 600 }) });
 
 describe("the view", () => {
-  it("begins with all of the picture in the middle of the frame", () => {
+  it("starts with the whole picture centred in the frame", () => {
     fc.assert(
       fc.property(sizes, (picture) => {
         const view = fitted(picture, frame);
@@ -68,7 +68,7 @@ describe("the view", () => {
     expect(revealed(viewport, { x: 3999, y: 20 }, picture, frame)).toBe(viewport);
   });
 
-  it("keeps its centre when a phone turns, or the whole picture if shown", () => {
+  it("keeps its centre when a phone rotates, or the whole picture if shown", () => {
     const views = createViewStore({ width: 4000, height: 3000 });
     const [tall, wide] = [
       { width: 390, height: 600 },
@@ -179,14 +179,14 @@ describe("a mouse", () => {
     expect(play({ kind: "down", wantsPan: true }, { kind: "move" }, { kind: "up" })).toEqual(["pan"]);
   });
 
-  it("does nothing with its right button, and drops what the system takes away", () => {
+  it("ignores the right button and drops a cancelled pointer", () => {
     expect(play({ kind: "down", button: 2 }, { kind: "move" }, { kind: "up" })).toEqual([]);
     expect(play({ kind: "down" }, { kind: "move" }, { kind: "cancel" })).toEqual(["begin 1", "extend 1", "drop"]);
   });
 });
 
 describe("fingers", () => {
-  it("draws with one and pans or zooms with two, undoing the begun stroke", () => {
+  it("draws with one finger and pans or zooms with two", () => {
     expect(
       play(
         finger("down", 1),
@@ -220,7 +220,7 @@ describe("a pen", () => {
     ).toEqual(["begin 1", "extend 1", "drop", "begin 9", "extend 9", "end"]);
   });
 
-  it("ignores the hand resting beside it", () => {
+  it("ignores the palm", () => {
     expect(play(pen("down"), finger("down", 1), finger("down", 2, 50), finger("move", 2, 90), pen("move", 5), pen("up"))).toEqual([
       "begin 9",
       "extend 9",
@@ -228,11 +228,11 @@ describe("a pen", () => {
     ]);
   });
 
-  it("leaves one finger to move the picture from then on", () => {
+  it("lets one finger pan from then on", () => {
     expect(play(pen("down"), pen("up"), finger("down", 1), finger("move", 1, 30), finger("up", 1))).toEqual(["begin 9", "end", "pan"]);
   });
 
-  it("erases with its other end", () => {
+  it("erases with the pen's other end", () => {
     const { moves } = nextHands(noHands, { kind: "down", id: 9, device: "pen", button: 5, at: { x: 1, y: 2 }, wantsPan: false });
     expect(moves).toEqual([{ do: "begin", at: { x: 1, y: 2 }, id: 9, isEraser: true }]);
   });

@@ -52,20 +52,20 @@ function latinWords(message: string): string[] {
 }
 
 describe.each(translations)("messages in %s", (language, sentences) => {
-  it("are those that English has, no more and no fewer", () => {
+  it("have the same keys as English", () => {
     const missing = [...inEnglish.keys()].filter((key) => !sentences.has(key));
     const extra = [...sentences.keys()].filter((key) => !inEnglish.has(key));
     expect({ missing, extra }).toEqual({ missing: [], extra: [] });
   });
 
-  it("speak of the same arguments as the English ones", () => {
+  it("use the same arguments as English", () => {
     const names = (message: string) =>
       [...new Set(icuArguments(message).map(({ name, kind }) => `${name} ${kind === "number" ? "value" : kind}`))].sort();
     const unlike = [...inEnglish].filter(([key, message]) => `${names(message)}` !== `${names(sentences.get(key) ?? "")}`);
     expect(unlike.map(([key]) => key)).toEqual([]);
   });
 
-  it("choose among the same words where the code names them", () => {
+  it("select the same keywords as the code", () => {
     const choices = (message: string) =>
       icuArguments(message)
         .filter(({ kind }) => kind === "select")
@@ -74,7 +74,7 @@ describe.each(translations)("messages in %s", (language, sentences) => {
     expect(unlike.map(([key]) => key)).toEqual([]);
   });
 
-  it("leave no English behind", () => {
+  it("contain no English", () => {
     const { sameAsEnglish, latin } = ownTerms[language];
     const same = [...inEnglish].filter(([key, message]) => words(message).length > 0 && sentences.get(key) === message);
     expect(same.map(([key]) => key)).toEqual(sameAsEnglish);
@@ -84,7 +84,7 @@ describe.each(translations)("messages in %s", (language, sentences) => {
 });
 
 describe.each(all)("plurals in %s", (language, sentences) => {
-  it("have a form for every number, and none that the language does not know", () => {
+  it("have a form for every plural category of the language", () => {
     const categories = new Intl.PluralRules(language).resolvedOptions().pluralCategories;
     const wrongArguments = [...sentences].filter(([, message]) =>
       icuArguments(message)
@@ -113,7 +113,7 @@ describe("the reader's language", () => {
     ["en", "zh-CN", "en"],
     ["zh-CN", "en-GB", "zh-CN"],
     ["klingon", "zh-CN", "zh-CN"],
-  ])("chosen %s and accepted %s is %s", (chosen, accepted, language) => {
+  ])("with %s chosen and %s accepted, uses %s", (chosen, accepted, language) => {
     expect(readLanguage(chosen, accepted)).toBe(language);
   });
 });

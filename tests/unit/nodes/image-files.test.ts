@@ -86,7 +86,7 @@ describe("image files", () => {
     expect((await files.read(path, free)).data[0]).toBe(100);
   });
 
-  it("does not preload a picture twice", async () => {
+  it("doesn't preload a picture twice", async () => {
     const path = await picture("a.png", 200);
     const files = createImageFiles();
     await files.read(path, free);
@@ -131,7 +131,7 @@ describe("the catalogue", () => {
     });
   });
 
-  it("adds Wait and Fail, which pass anything through", () => {
+  it("includes Wait and Fail, which pass values through", () => {
     expect(library.Wait).toMatchObject({
       input: { required: { seconds: ["FLOAT", { min: 0, max: 3600 }] }, optional: { anything: ["*", {}] } },
       output: ["*"],

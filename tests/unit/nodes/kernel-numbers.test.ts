@@ -119,7 +119,7 @@ it.each([
   ["larger", { width: 411, height: 300 }, { width: 700, height: 901 }],
   ["so much lower that the kernel holds more than it keeps", { width: 3000, height: 2000 }, { width: 3000, height: 2 }],
   ["only lower", { width: 1500, height: 900 }, { width: 1500, height: 7 }],
-])("makes of each channel of an image what it makes of a mask of the same bytes: %s", (_title, from, to) => {
+])("treats each image channel like a mask of the same bytes: %s", (_title, from, to) => {
   const picture = pictureOf(from.width, from.height, 7);
   const image = scaled(picture, to);
   for (const channel of [0, 1, 2] as const)
@@ -142,7 +142,7 @@ describe("the noise of a seed", () => {
         0.7624,
       ],
     ],
-  ])("is the published one of seed %i", (seed, published) => {
+  ])("matches the published noise of seed %i", (seed, published) => {
     expect(rounded(normalNoise(seed, 16, quiet))).toEqual(published);
   });
 
@@ -176,7 +176,7 @@ describe("adding noise", () => {
     expect(bytes(seed)).not.toEqual(bytes(seed - 1n));
   });
 
-  it("gives each picture of a batch its own noise, and changes nothing at strength 0", () => {
+  it("adds different noise to each picture of a batch and none at strength 0", () => {
     const [first, second] = bytes(1);
     expect(first).not.toEqual(second);
     expect(bytes(1, 0)).toEqual(grey.frames.map((frame) => [...frame.bytes()]));

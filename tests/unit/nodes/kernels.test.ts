@@ -50,7 +50,7 @@ describe("a NaN sample", () => {
   const sizes = Array.from({ length: 12 }, (_, at) => at + 1);
   const pairs = sizes.flatMap((from) => sizes.filter((to) => to !== from).map((to) => ({ from, to })));
 
-  it.each(["area", "nearest-exact"] as const)("spoils with %s what reads it and nothing else, along rows and down columns", (by) => {
+  it.each(["area", "nearest-exact"] as const)("spreads %s only to dependent pixels", (by) => {
     for (const { from, to } of pairs)
       for (const isRow of [true, false]) {
         const size = (length: number) => (isRow ? { width: length, height: 1 } : { width: 1, height: length });
@@ -127,7 +127,7 @@ describe("blurring and sharpening", () => {
     );
   });
 
-  it("stay between the darkest and the lightest sample, or between 0 and 1", () => {
+  it("stay between the darkest and lightest sample, or 0 and 1", () => {
     fc.assert(
       fc.property(image, bell, (raster, shape) => {
         const blurred = samples(blurRaster(raster, shape, quiet));
@@ -173,7 +173,7 @@ describe("blending", () => {
 });
 
 describe("moves", () => {
-  it("four quarter turns, two mirrorings and two inversions each give the image back", () => {
+  it("restores an image after four rotations, two flips or two inversions", () => {
     fc.assert(
       fc.property(image, (raster) => {
         expectSame(rotateRaster(rotateRaster(raster, 1, quiet), 3, quiet), raster);
@@ -238,7 +238,7 @@ describe("a long kernel", () => {
 });
 
 describe("compositing", () => {
-  it("leaves the destination alone with a zero mask or outside", () => {
+  it("keeps the destination unchanged with a zero mask or outside", () => {
     fc.assert(
       fc.property(image, image, (below, above) => {
         const hidden = { x: 0, y: 0, resizeSource: false, mask: solidMask(above, 0) };
@@ -248,7 +248,7 @@ describe("compositing", () => {
     );
   });
 
-  it("resized and without a mask gives the source alone", () => {
+  it("returns the source when resized without a mask", () => {
     const below = solidImage({ width: 4, height: 3 }, 0, 2);
     const above = solidImage({ width: 9, height: 9 }, 0xffffff, 1);
     const laid = compositeRasters(below, above, { x: 0, y: 0, resizeSource: true }, quiet);

@@ -86,7 +86,7 @@ describe("run advanced", () => {
     expect(saves.map(([id]) => box(String(id)).checked)).toEqual([true, false, true, true]);
   });
 
-  it("extra_data is bounded, and merged without losing what the workflow has", () => {
+  it("bounds extra_data and merges it with the workflow's own", () => {
     expect(readExtra("")).toEqual({ ok: true, value: {} });
     expect(readExtra("[1]")).toMatchObject({ why: "no_object" });
     expect(readExtra(`"${"x".repeat(100_001)}"`)).toMatchObject({ why: "too_large" });
@@ -151,7 +151,7 @@ describe("run filled", () => {
   it.each([
     ["steps", { From: "20", to: "21", "in steps of": "1" }],
     ["seed", { "How many": "2" }],
-  ])("sends the seed and time shown beside each copy of %s", async (varied, typed) => {
+  ])("sends the seed and time shown for each copy of %s", async (varied, typed) => {
     const { sentAs } = await open("%Sampler.seed%-%date:hhmmss%");
     fireEvent.click(screen.getAllByRole("button", { name: "Copies" })[0] ?? document.body);
     const dialog = await screen.findByRole("dialog");

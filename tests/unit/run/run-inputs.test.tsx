@@ -46,7 +46,7 @@ describe("run inputs", () => {
       ["the button that replaces it", () => screen.getAllByRole("button", { name: "Replace" })[1]],
       ["its name", () => screen.getAllByRole("textbox", { name: "Picture name" })[1]],
       ["the picture itself", () => screen.getAllByRole("img", { name: /^Picture of/ })[1]],
-    ])("goes into the image input with the focus on %s", async (_, focused) => {
+    ])("sets the focused image input on %s", async (_, focused) => {
       await openTwo();
       await paste(focused());
       expect(names()).toEqual(["photo.png", "pasted.png"]);
@@ -173,7 +173,7 @@ describe("run fields", () => {
       expect(service.submissions[0]?.prompt["1"]?.inputs.width).toBe("abc");
     });
 
-    it("show a colour as a colour, and write it as the number of the family", async () => {
+    it("show a colour and write it as a number", async () => {
       show(apiTo(service));
       await openText(sampleText("01-invert"));
       const swatch = screen.getByLabelText<HTMLInputElement>("color as a colour");
@@ -184,7 +184,7 @@ describe("run fields", () => {
   });
 });
 
-it("draws the workflow beside its form on demand", async () => {
+it("draws the workflow next to its form on demand", async () => {
   vi.stubGlobal(
     "ResizeObserver",
     class {

@@ -42,7 +42,7 @@ describe("run opening", () => {
       ["photo.png", "", /was not opened/, /The file is empty/],
       ["editor.json", '{"nodes": [], "links": []}', /was not opened/, /has no nodes/],
       ["ui.json", '{"nodes": [{}], "links": []}', /was not opened/, /needs the service's list of nodes/],
-    ])("refuses %s with the reason and keeps what was open", async (name, text, title, reason) => {
+    ])("refuses %s with the reason and keeps the open workflow", async (name, text, title, reason) => {
       show(apiTo(service));
       await openText(sampleText("01-invert"));
       fireEvent.change(field("width"), { target: { value: "640" } });
@@ -83,7 +83,7 @@ describe("run opening", () => {
       expect(screen.getByText(/uses this node id more than once, and only the last node counts: 5$/)).toBeTruthy();
     });
 
-    it("takes one file at a time, and says that none of several was opened", async () => {
+    it("opens one file at a time and reports the others", async () => {
       show(apiTo(service));
       await openText(sampleText("01-invert"));
       const files = ["a.json", "b.json"].map((name) => new File([sampleText("05-slow")], name, { type: "application/json" }));

@@ -26,7 +26,7 @@ describe("a reload", () => {
     return leave.defaultPrevented;
   }
 
-  it("brings back the workflow with everything typed, without a question", async () => {
+  it("restores the workflow and typed values without asking", async () => {
     show(apiTo(service));
     await openText(sampleText("01-invert"));
     fireEvent.change(field("width"), { target: { value: "640" } });
@@ -35,7 +35,7 @@ describe("a reload", () => {
     expect(screen.getByText(/edited/)).toBeTruthy();
   });
 
-  it("brings back nothing that was closed", async () => {
+  it("doesn't restore a closed workflow", async () => {
     show(apiTo(service));
     await openText(sampleText("01-invert"));
     reload();
@@ -87,7 +87,7 @@ describe("a reload", () => {
 
   const strip = () => screen.getByRole("region", { name: "The job that was started" });
 
-  it("does not restore a dismissed card; its link remains below the form", async () => {
+  it("doesn't restore a dismissed card; its link remains below the form", async () => {
     show(apiTo(service));
     await openText(sampleText("01-invert"));
     await runAs("first");
@@ -102,7 +102,7 @@ describe("a reload", () => {
     expect(strip().textContent).toContain("Pasted workflow");
   });
 
-  it("brings back no job of another member", async () => {
+  it("doesn't restore another member's job", async () => {
     show(apiTo(service));
     await openText(sampleText("01-invert"));
     await runAs("first");
@@ -111,7 +111,7 @@ describe("a reload", () => {
     expect(screen.queryByRole("link", { name: "Open job first" })).toBeNull();
   });
 
-  it("is the same page for the server and for the browser that takes it over", async () => {
+  it("renders the same page on the server and in the browser", async () => {
     show(apiTo(service));
     await openText(sampleText("01-invert"));
     window.dispatchEvent(new Event("pagehide"));
@@ -145,7 +145,7 @@ function reload(ports: Partial<RunApi> = {}) {
 }
 
 describe("a run without an answer", () => {
-  it("names the jobs that may be it, made since, and sends nothing by itself", async () => {
+  it("lists candidate jobs made since and sends nothing automatically", async () => {
     await pressAndLoseTheLine();
     const link = await screen.findByRole("link", { name: "may-be-i" });
     expect(link.getAttribute("href")).toBe("/jobs/may-be-it-0001");
@@ -162,13 +162,13 @@ describe("a run without an answer", () => {
     expect(new Set(service.keys).size).toBe(2);
   });
 
-  it("becomes a job when the console has its answer", async () => {
+  it("becomes a job once the console receives its response", async () => {
     await pressAndLoseTheLine({ reportSubmission: async () => ok({ state: "accepted", answer: { prompt_id: "found" } }) });
     expect(await screen.findByRole("link", { name: "Open job found" })).toBeTruthy();
     expect(service.submissions).toHaveLength(1);
   });
 
-  it("started nothing where the console never got it", async () => {
+  it("is not started when the console never received it", async () => {
     await pressAndLoseTheLine({ reportSubmission: async () => failed({ code: "NOT_FOUND", message: "", status: 404 }) });
     expect((await screen.findByRole("alert")).textContent).toContain("Nothing was started");
   });

@@ -61,7 +61,7 @@ it("stops the upload and returns to the empty page for good", async () => {
   expect(emptyPage()).toBeTruthy();
 });
 
-it("keeps a workflow opened during an upload and ends the upload", async () => {
+it("keeps a workflow opened during an upload and stops the upload", async () => {
   const { options, release } = await dropPhotograph();
   await paste("01-invert");
   expect(options.signal.aborted).toBe(true);
@@ -70,7 +70,7 @@ it("keeps a workflow opened during an upload and ends the upload", async () => {
   expect(screen.queryByRole("button", { name: /^Back to/ })).toBeNull();
 });
 
-it("and so does one that was opened while the sample was fetched for it", async () => {
+it("keeps a workflow opened while the sample was fetched", async () => {
   const sample = deferred<Awaited<ReturnType<RunApi["loadSample"]>>>();
   const { release } = await dropPhotograph({ loadSample: () => sample.answer });
   await release();
@@ -93,7 +93,7 @@ it("ignores a late past job after another was opened", async () => {
   expect(screen.queryByRole("button", { name: /^Back to/ })).toBeNull();
 });
 
-it("runs no sample when something else was opened first", async () => {
+it("doesn't run a sample when another workflow was opened first", async () => {
   const bodies: unknown[] = [];
   const sample = deferred<Awaited<ReturnType<RunApi["loadSample"]>>>();
   const sendPrompt: RunApi["sendPrompt"] = async (submission) => {
@@ -110,7 +110,7 @@ it("runs no sample when something else was opened first", async () => {
   expect(runButton().getAttribute("aria-busy")).toBeNull();
 });
 
-it.each(["Cancel", "Esc"])("does not open a loading sample after %s", async (button) => {
+it.each(["Cancel", "Esc"])("doesn't open a loading sample after %s", async (button) => {
   const sample = deferred<Awaited<ReturnType<RunApi["loadSample"]>>>();
   show(apiTo(undefined, { loadSample: () => sample.answer }));
   await paste("01-invert");

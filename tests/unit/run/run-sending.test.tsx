@@ -86,7 +86,7 @@ describe("running", () => {
     expect(screen.queryByRole("alert")).toBeNull();
   });
 
-  it("puts the service's errors on fields, focuses the first and keeps input", async () => {
+  it("shows the service's errors on fields, focuses the first and keeps input", async () => {
     show(apiTo(service));
     await openText(sampleText("07-bad-graph"));
     pressRun();
@@ -106,7 +106,7 @@ describe("running", () => {
     expect(field("width").getAttribute("aria-invalid")).toBeNull();
   });
 
-  it("names the class that the service lacks, and lights its node", async () => {
+  it("names the class that the service lacks and highlights its node", async () => {
     show(apiTo(service));
     await openText(sampleText("08-production-sdxl"));
     pressRun();

@@ -63,7 +63,7 @@ describe("a past job", () => {
     ["that is gone", missing, /no longer exists, or you have no access to it/],
     ["that holds no workflow any more", ok({ ...job, workflow: undefined }), /no longer has this job's workflow/],
     ["that a service cannot tell of", failed({ code: "UPSTREAM_TIMEOUT", message: "", status: 504 }), /./],
-  ])("%s is reported and leaves the page usable", async (_, result, sentence) => {
+  ])("reports %s and keeps the page usable", async (_, result, sentence) => {
     renderRunPage({ job: job.id }, { readJob: async () => result });
     expect((await screen.findByRole("alert")).textContent).toMatch(sentence);
     expect(screen.getByText("Drop a workflow file here")).toBeTruthy();
@@ -81,7 +81,7 @@ describe("a past job", () => {
 });
 
 describe("a stored file", () => {
-  it("is found in the list of what the service holds, and opens by a press", async () => {
+  it("is found in the service's list and opens on click", async () => {
     const requests: string[] = [];
     const readStored = async (path: string) => {
       requests.push(path);
@@ -131,7 +131,7 @@ describe("pictures for an input", () => {
     expect(field("Picture name").value).toBe(`${"a".repeat(64)}.png`);
   }
 
-  it("are offered samples that take one and go into the chosen one", async () => {
+  it("are offered matching samples and set the chosen one's input", async () => {
     renderRunPage({ assets: ["a"] }, { readAsset });
     expect(await screen.findByText(/Choose a workflow for it/)).toBeTruthy();
     expect(screen.queryByRole("button", { name: /^Slow on purpose/ })).toBeNull();
@@ -141,7 +141,7 @@ describe("pictures for an input", () => {
     expect(screen.queryByRole("region", { name: "Picture to use" })).toBeNull();
   });
 
-  it("are offered recent workflows and go into the chosen one", async () => {
+  it("are offered recent workflows and set the chosen one's input", async () => {
     const jobs = [
       { id: "1", workflow_id: "poster", status: "completed" },
       { id: "2", workflow_id: "poster", status: "completed" },
@@ -178,7 +178,7 @@ describe("pictures for an input", () => {
     expect(screen.queryByText("Use as image of #1 Photo")).toBeNull();
   });
 
-  it("lead to another workflow and back when none takes them", async () => {
+  it("lead to another workflow and back when no input accepts them", async () => {
     renderRunPage({ assets: ["a"] }, { readAsset });
     await screen.findByText(/Choose a workflow for it/);
     await openText(sampleText("01-invert"));

@@ -69,7 +69,7 @@ describe("the catalogue's rules", () => {
     expect(reportsOf(aim, aimed)).toEqual(messages);
   });
 
-  it("is nothing of a node that no output needs, and nothing without a catalogue", () => {
+  it("is empty for a node that no output needs and without a catalogue", () => {
     expect(reportsOf({ ...graph({ seed: 1 }), "3": { class_type: "Noise", inputs: { seed: -1 } } }, info)).toEqual([]);
     expect(checkGraph(graph({ seed: -1 }), undefined)).toBeUndefined();
   });
@@ -194,7 +194,7 @@ const sentValues = (prompt: Graph) =>
   );
 
 const anywayNames = [messages.run.answer.anyway, messages.run.faults.anyway];
-it.each([...samples, "08-production-sdxl"])("sends what it shows of the sample %s, also after a reload", async (name) => {
+it.each([...samples, "08-production-sdxl"])("sends the values shown for the sample %s, also after a reload", async (name) => {
   vi.stubGlobal("fetch", async (path: unknown) =>
     String(path).includes("object_info") ? Response.json(builtIn()) : Response.json({ code: "NOT_FOUND" }, { status: 404 }),
   );

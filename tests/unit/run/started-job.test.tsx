@@ -167,7 +167,7 @@ it("shows percent, node and step, and the runner a job waits for", async () => {
   expect(screen.getByText("now Sampler, step 5 of 20")).toBeDefined();
 });
 
-it("hides Stop and says so where jobs cannot be stopped", async () => {
+it("hides Stop with a reason when jobs can't be stopped", async () => {
   jobs = [{ id: "mine", status: "in_progress" }];
   answers = { "/api/console/capabilities": { "jobs.stop": false } };
   show();
@@ -177,7 +177,7 @@ it("hides Stop and says so where jobs cannot be stopped", async () => {
   expect(screen.getByText("This service cannot stop a running job")).toBeTruthy();
 });
 
-it("shows a lost job as gone and restores it when found", async () => {
+it("shows a lost job as removed and restores it when found", async () => {
   jobs = [{ id: "mine", status: "pending" }];
   show();
   await pass(0);
@@ -206,7 +206,7 @@ it("treats a waiting job lost during its cancel as cancelled", async () => {
   expect(screen.getByText("1 cancelled")).toBeTruthy();
 });
 
-it("carries out and reports a held cancel once when the next job starts", async () => {
+it("reports a delayed cancel once when the next job starts", async () => {
   jobs = [{ id: "mine", status: "pending" }];
   answers = { "/api/queue": { deleted: ["mine"], cleared: false } };
   const page = show();
@@ -230,7 +230,7 @@ it("carries out and reports a held cancel once when the next job starts", async 
   expect(screen.queryByText("1 cancelled")).toBeNull();
 });
 
-it("says that the service can't be reached while it is away, and recovers", async () => {
+it("reports an unreachable service and recovers", async () => {
   jobs = [{ id: "mine", status: "in_progress" }];
   show();
   await pass(0);

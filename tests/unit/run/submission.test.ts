@@ -70,7 +70,7 @@ describe("a filename filled on sending", () => {
     expect(openWorkflow(JSON.stringify(typed))).toMatchObject({ ok: true, value: { graph: save("other"), extraData } });
   });
 
-  it("is left out where nothing was filled in", () => {
+  it("is omitted when nothing was filled in", () => {
     expect(toSubmission({ ...workflow, graph: sentGraph, extraData }).extra_data).toEqual({
       extra_pnginfo: { workflow: { nodes: [1], extra: { ds: { scale: 1 } }, id: workflow.workflowId, name: "Dated" } },
     });
@@ -135,13 +135,13 @@ describe("the answer", () => {
     expect(judge(missing, graph)).toMatchObject({ kind: "invalid", errors: { "2": { class_type: "ImageInvert" } } });
   });
 
-  it("reads a refusal: nothing was started", () => {
+  it("reads a refusal as not started", () => {
     for (const code of ["ROLE_TOO_LOW", "UPSTREAM_REFUSED_KEY", "PAYMENT_REQUIRED", "QUEUE_LIMIT"])
       expect(judge(failure(code), graph).kind).toBe("refused");
     expect(judge(failed({ code: "UPSTREAM_UNREACHABLE", message: "", status: 502, details: { sent: false } }), graph).kind).toBe("refused");
   });
 
-  it("reads no answer as unknown", () => {
+  it("reads a missing response as unknown", () => {
     expect(judge(failure("CONSOLE_UNREACHABLE", 0), graph).kind).toBe("unknown");
     expect(judge(failure("CONSOLE_UNREACHABLE", 504), graph).kind).toBe("unknown");
     expect(judge(failure("UPSTREAM_TIMEOUT", 504), graph).kind).toBe("unknown");
@@ -182,7 +182,7 @@ const finishWith =
 const nodeErrors = { "1": { class_type: "EmptyImage", dependent_outputs: [], errors: [error("width"), error("height")] } };
 
 describe("typed and chosen values", () => {
-  it("is kept when the next file cannot be opened", () => {
+  it("is kept when the next file can't be opened", () => {
     const state = through(openNamed("01-invert"), typed, (store) => store.refuse({ fileName: "x", reason: { code: "empty" } }));
     expect(state.openWorkflow?.graph["1"]?.inputs.width).toBe(640);
     expect(state.refusal?.reason.code).toBe("empty");

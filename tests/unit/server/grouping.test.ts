@@ -9,7 +9,7 @@ const nowMs = Date.parse("2026-11-22T01:00:00Z");
 const job = (time: string, state: JobState = "completed") => ({ ms: Date.parse(time), state, count: 1 });
 
 describe("runs by day", () => {
-  it("has fourteen days to today, each with how its jobs ended", () => {
+  it("covers fourteen days to today, each with its job outcomes", () => {
     const jobs = [
       job("2026-11-22T00:30:00Z"),
       job("2026-11-22T00:20:00Z", "failed"),
@@ -24,12 +24,12 @@ describe("runs by day", () => {
     expect([jobCount, sinceMs]).toEqual([4, undefined]);
   });
 
-  it("puts a job on the day that it was in the reader's zone", () => {
+  it("counts a job on its day in the reader's time zone", () => {
     const { days } = countByDay([job("2026-11-21T20:00:00Z")], { zone: "Asia/Shanghai", nowMs });
     expect(days.at(-1)).toMatchObject({ day: "2026-11-22", completed: 1 });
   });
 
-  it("counts each day once where clocks are put back", () => {
+  it("counts each day once when clocks are set back", () => {
     const { days } = countByDay([], { zone: "America/New_York", nowMs: Date.parse("2026-11-05T12:00:00Z") });
     expect(new Set(days.map(({ day }) => day)).size).toBe(14);
   });
@@ -42,7 +42,7 @@ describe("runs by day", () => {
     expect(countByDay(jobs, { zone: "UTC", nowMs }).days.some(({ isUnread }) => isUnread)).toBe(false);
   });
 
-  it("leaves out days beyond the job index and says where it starts", () => {
+  it("omits days beyond the job index and reports where it starts", () => {
     const oldest = Date.parse("2026-11-21T09:00:00Z");
     const { days, sinceMs } = countByDay([job("2026-11-22T00:30:00Z")], { zone: "UTC", nowMs, sinceMs: oldest });
     expect(days.map(({ day }) => day)).toEqual(["2026-11-21", "2026-11-22"]);
@@ -63,7 +63,7 @@ const entry = (id: number, extra: Partial<Logged> = {}): Logged => ({
   ...extra,
 });
 
-test("starts a new row for another member, act, connection, end or pause", () => {
+test("starts a new row for another member, action, connection, end or pause", () => {
   const apart = [
     entry(9),
     entry(8, { member: { id: "bo", name: "Bo" } }),

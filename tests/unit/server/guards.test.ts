@@ -6,7 +6,7 @@ import { addressReader } from "@/lib/server/trusted-proxies";
 import { createGuardedSend } from "@/lib/server/upstream/send";
 import { startLittleServer } from "@/tests/support/servers";
 
-test("lets a burst pass, then one each refill, and says how long to wait", async () => {
+test("allows a burst, then one per refill, and returns the wait", async () => {
   let now = 1000;
   const limit = createAttemptLimit({ now: () => now, burst: 3, refillMs: 100 });
   expect([await limit.take("a"), await limit.take("a"), await limit.take("a")]).toEqual([0, 0, 0]);

@@ -18,7 +18,7 @@ async function masked(json: string, { key = KEY, size = json.length }: { key?: s
   return new Response(maskJsonStream(source, key)).text();
 }
 
-test("returns JSON without secrets unchanged, wherever its chunks end", async () => {
+test("returns JSON without secrets unchanged, at any chunk boundary", async () => {
   const value = { id: "job-1", list: [1, -0.5, 1e21, true, null, 'a "quoted" \\ line\nlighthouse é 🗼'], "": {}, deep: [[[{}]]] };
   const json = JSON.stringify(value).replace('"id"', '"seed":18446744073709551615,"cfg":7.0,"id"');
   for (const size of [1, 2, 3, 7, json.length]) expect(await masked(json, { size })).toBe(json);
@@ -71,7 +71,7 @@ test("masks all texts below a secret's name and all values of its node", async (
   expect(JSON.parse(text)).toMatchObject({ auth: { user: ["[REDACTED]", 5, ""] }, nodes: [{ widgets_values: ["shown"] }, {}, {}] });
 });
 
-test("masks at least what a parsed answer masks, of any JSON", async () => {
+test("masks at least what parsing would mask, in any JSON", async () => {
   const words = fc.constantFrom(
     "api_key",
     "name",

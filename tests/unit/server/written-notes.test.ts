@@ -53,7 +53,7 @@ test("writes nothing when a list is reread", async () => {
   expect(version()).not.toBe(before);
 });
 
-test("does not look up a row again that was just written", async () => {
+test("doesn't look up a row again that was just written", async () => {
   const { id, other, note, isKnown } = await world();
   await other.jobIndexStore.forget(id, ["job-1"]);
   await note("completed");

@@ -5,11 +5,11 @@ import { asStorageFailure } from "@/lib/service/service-error";
 
 const messageFor = (code: string) => asStorageFailure(Object.assign(new Error("as the driver says it"), { code }))?.message;
 
-it.each(["SQLITE_FULL", "ENOSPC", "SQLITE_READONLY", "SQLITE_CORRUPT"])("says after %s that nothing was kept", (code) => {
+it.each(["SQLITE_FULL", "ENOSPC", "SQLITE_READONLY", "SQLITE_CORRUPT"])("reports after %s that nothing was stored", (code) => {
   expect(messageFor(code)).toContain("Nothing of this request was kept.");
 });
 
-it.each(["SQLITE_IOERR_FSYNC", "EIO", "STORE_AWAY"])("never claims after %s that nothing was kept", (code) => {
+it.each(["SQLITE_IOERR_FSYNC", "EIO", "STORE_AWAY"])("never claims after %s that nothing was stored", (code) => {
   expect(messageFor(code)).not.toContain("Nothing of this request was kept.");
   expect(messageFor(code)).toContain("look before you send it again");
 });

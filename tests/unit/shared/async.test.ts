@@ -42,7 +42,7 @@ describe("async", () => {
   });
 });
 
-test("calls that come while the act runs are met by one more, which begins after it", async () => {
+test("coalesces calls during a run into one more run", async () => {
   const ends: (() => void)[] = [];
   const call = coalesce(() => new Promise<void>((resolve) => ends.push(resolve)));
   const first = call();
@@ -62,7 +62,7 @@ test("calls that come while the act runs are met by one more, which begins after
   await last;
 });
 
-test("continues after a failed act", async () => {
+test("continues after a failed run", async () => {
   let count = 0;
   const call = coalesce(() => (++count === 1 ? Promise.reject(new Error("lost")) : Promise.resolve()));
   await expect(call()).rejects.toThrow("lost");
@@ -83,7 +83,7 @@ test("reruns once after a failure and reports each result", async () => {
   await second;
 });
 
-test("runs a request made at the very end", async () => {
+test("runs a call made at the very end of a run", async () => {
   for (let turns = 0; turns < 6; turns++) {
     let count = 0;
     const call = coalesce(async () => void count++);

@@ -30,7 +30,7 @@ test("refuses a private address before opening a socket, also in brackets", asyn
 });
 
 test.each(["8.8.8.8", "1.1.1.1", "172.15.0.1", "172.32.0.1", "100.63.0.1", "2606:4700::1111", "2a00:1450::1", "2A00:1450:0:0:0:0:0:1"])(
-  "%s is public",
+  "is public: %s",
   (address) => {
     expect(isPublicAddress(address)).toBe(true);
   },
@@ -62,7 +62,7 @@ test.each([
   "2001:0:7f00:1::",
   "2002:7f00:1::",
   "2001:db8::1",
-])("%s is not public", (address) => {
+])("is not public: %s", (address) => {
   expect(isPublicAddress(address)).toBe(false);
 });
 
@@ -82,7 +82,7 @@ test.each([
   "2a00:1450:00001::",
   "1.2.3.4::",
   "2a00::1.2.3.4:5",
-])("%s is no address, and so not public", (text) => {
+])("is not an address and not public: %s", (text) => {
   expect(isPublicAddress(text)).toBe(false);
 });
 
@@ -103,7 +103,7 @@ test.each([
   ["2001:db8::1", "2001:db8:0:1::1", false],
   ["10.0.0.1", "::ffff:10.0.0.1", true],
   ["10.0.0.1", "10.0.0.2", false],
-])("limits count %s and %s as one: %s", (value, other, isOne) => {
+])("counts %s and %s as one client: %s", (value, other, isOne) => {
   expect(networkOf(value) === networkOf(other)).toBe(isOne);
 });
 

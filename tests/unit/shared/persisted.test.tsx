@@ -23,7 +23,7 @@ test("validates foreign values and keeps the object's identity", () => {
   expect(entry.get()).toBe(entry.get());
 });
 
-test("keeps a value for the page when storage fails, and says so", () => {
+test("keeps a value for the page when storage fails and reports it", () => {
   const forbidden: BrowserStorage = () => {
     throw new Error("no storage here");
   };

@@ -104,7 +104,7 @@ describe("statements", () => {
     expect(statement.all()).toEqual([{ id: 1, name: "first", parent: null, note: null }]);
   });
 
-  it("accept values as arguments, as one array, or by name", () => {
+  it("accept values as arguments, as one array or by name", () => {
     const statement = database.prepare("SELECT ? AS a, ? AS b");
     expect([statement.get(1, "x"), statement.get([1, "x"])]).toEqual([
       { a: 1, b: "x" },
@@ -121,7 +121,7 @@ describe("statements", () => {
     ]);
   });
 
-  it("replace NUL characters, which would cut off texts", () => {
+  it("replace NUL characters, which would truncate texts", () => {
     expect(database.prepare("SELECT ?").pluck().get("a\0b")).toBe("a\uFFFDb");
   });
 

@@ -78,7 +78,7 @@ describe("PNG", async () => {
         await expectClean(`${type} ${section}`, insert(plain, at, pngChunk(type, content)), plain);
   });
 
-  it("loses what follows the end, also inside the last chunk", async () => {
+  it("drops bytes after the end, also inside the last chunk", async () => {
     await expectClean("IEND", Buffer.concat([plain.subarray(0, IEND), pngChunk("IEND", latin(MARK)), latin(MARK)]), plain);
   });
 
@@ -185,7 +185,7 @@ describe("JPEG", async () => {
     30_000,
   );
 
-  it("is refused with a mark at the end of a table, a frame or a scan's head", async () => {
+  it("is refused with a marker inside a table, frame or scan header", async () => {
     const plain = await picture.clone().jpeg().toBuffer();
     for (const marker of [0xdb, 0xc4, 0xc0, 0xda]) {
       const at = plain.indexOf(Buffer.from([0xff, marker]));

@@ -45,7 +45,7 @@ describe("pixels and orientation of pictures", () => {
     expect(await samePixels(clean, plain)).toBe(true);
   });
 
-  test("WebP with more in its head than belongs there is not cleaned", async () => {
+  test("doesn't clean WebP with extra header content", async () => {
     const chunk = Buffer.from("VP8X\0\0\0\0", "latin1");
     chunk.writeUInt32LE(10 + SECRET.length, 4);
     const content = Buffer.concat([Buffer.from("WEBP"), chunk, Buffer.alloc(10), Buffer.from(SECRET), Buffer.alloc(SECRET.length % 2)]);
@@ -54,7 +54,7 @@ describe("pixels and orientation of pictures", () => {
     expect(await piecesOf(Buffer.concat([head, content]))).toBeUndefined();
   });
 
-  test("GIF of blocks of one byte is read a stretch at a time", async () => {
+  test("reads a GIF of one-byte blocks in stretches", async () => {
     const count = 20_000;
     const head = Buffer.from("GIF89a\x01\0\x01\0\0\0\0\x2c\0\0\0\0\x01\0\x01\0\0\x02", "latin1");
     const file = Buffer.concat([head, Buffer.alloc(2 * count, Buffer.from([1, 7])), Buffer.from([0, 0x3b])]);
@@ -120,7 +120,7 @@ function element(id: string, ...inside: (Buffer | string)[]): Buffer {
 const webm = element("1a45dfa3", element("4282", "webm"));
 
 describe("offsets in videos", () => {
-  test.each(["meta", "subt", "text", "sbtl", "clcp"])("MP4 with a track of %s is not cleaned", async (handler) => {
+  test.each(["meta", "subt", "text", "sbtl", "clcp"])("doesn't clean MP4 with a track of %s", async (handler) => {
     expect(await piecesOf(film(handler))).toBeUndefined();
   });
 
@@ -132,7 +132,7 @@ describe("offsets in videos", () => {
     expect(await piecesOf(Buffer.concat([webm, element("18538067", tracks)]))).toBeUndefined();
   });
 
-  test("MP4 whose samples are named by a path is not cleaned", async () => {
+  test("doesn't clean MP4 with path-named samples", async () => {
     for (const reference of [box("alis", "\0\0\0\0", SECRET), box("url ", "\0\0\0\0", SECRET), box("url ", "\0\0\0\x01", SECRET)])
       expect(await piecesOf(film("vide", reference))).toBeUndefined();
   });
@@ -181,7 +181,7 @@ describe("audio data", () => {
       expect([head, await piecesOf(Buffer.concat([Buffer.from(head, "hex"), Buffer.from(SECRET)]))]).toEqual([head, undefined]);
   });
 
-  test("FLAC keeps what it is decoded by", async () => {
+  test("keeps what FLAC needs for decoding", async () => {
     const info = "STREAMINFO".padEnd(34);
     const block = (type: number, content: string) => Buffer.concat([Buffer.from([type, 0, 0, content.length]), Buffer.from(content)]);
     const file = Buffer.concat([Buffer.from("fLaC"), block(0, info), block(4, SECRET), block(3, SECRET), block(0x80 | 6, SECRET), sound]);
@@ -200,7 +200,7 @@ test("rejects broken and unknown files", async () => {
   expect(await piecesOf(Buffer.from("plain words\n"))).toEqual([{ from: 0, to: 12 }]);
 });
 
-test("knows by name which files can be cleaned", () => {
+test("recognizes cleanable files by name", () => {
   expect(["a.png", "b.JPEG", "c.mp4", "d.flac"].every((name) => isCleanable(name, undefined))).toBe(true);
   expect(["a.avif", "b.svg", "c.ogg", "d.glb", "e.json", "f"].some((name) => isCleanable(name, undefined))).toBe(false);
   expect(isCleanable("f", "image/png")).toBe(true);

@@ -53,7 +53,7 @@ describe("upload defaults", () => {
     expect(uploadPreferences.get()).toEqual({ ask: true, tags: "input" });
   });
 
-  test("tags that an earlier version kept of one upload are forgotten", () => {
+  test("drops upload tags stored by an earlier version", () => {
     uploadPreferences.set({ ask: true, tags: "of last week" });
     expect(uploadPreferences.get()).toEqual({ ask: true, tags: "input" });
   });
@@ -143,7 +143,7 @@ describe("hash dialog", () => {
   }
   const once = ["POST /api/console/known-content", "GET /api/assets"];
 
-  it("looks up an asset after a lost answer and shows it as created", async () => {
+  it("looks up an asset after a lost response and shows it as created", async () => {
     expect(await offer([made])).toEqual(once);
     expect(screen.getByRole("link", { name: "Open found.png" })).toBeDefined();
     expect(screen.queryByText(/The service cannot be reached/)).toBeNull();
@@ -160,7 +160,7 @@ describe("hash dialog", () => {
     }
   });
 
-  it("looks up an answer with another hash and never trusts it", async () => {
+  it("looks up a response with another hash and never trusts it", async () => {
     expect(await offer([made], answersAnother)).toEqual(once);
     expect(screen.getByRole("link", { name: "Open found.png" })).toBeDefined();
     cleanup();
@@ -217,7 +217,7 @@ function show(items: UploadItem[]) {
 }
 const rows = () => screen.getAllByRole("listitem").map((row) => row.textContent?.match(/\d\.png/)?.[0]);
 
-test("pictures that cannot be read are found by the name under which they are counted", () => {
+test("finds unreadable pictures under their counted name", () => {
   show(Array.from({ length: 8 }, (_, at) => storedItem(at, at % 4 === 0 ? { isNoPicture: true } : {})));
   expect(screen.getByRole("status").textContent).toContain("2 unreadable pictures");
   fireEvent.click(screen.getByRole("button", { name: "Unreadable pictures 2" }));

@@ -3,7 +3,7 @@ import { until } from "@/tests/support/until";
 import { defaultFields, hashed, hashOf, line, refused, storedResult, unknownHash } from "./upload-line";
 
 describe("an upload", () => {
-  it("is hashed first, and nothing of it is sent where the service has the content", async () => {
+  it("is hashed first and not sent when the service has the content", async () => {
     const { add, answer, item, waiting, announced } = line();
     add("cat.png");
     await answer("hash", hashed("cat.png"));
@@ -38,7 +38,7 @@ describe("an upload", () => {
     expect(store.get().items).toHaveLength(1);
   });
 
-  it("is not called verified by a service that hashes in another way, or names none", async () => {
+  it("is not called verified when the service hashes differently", async () => {
     const { add, answer, kinds, store } = line();
     add("a", "b");
     for (const name of ["a", "b"]) {
@@ -86,7 +86,7 @@ describe("an upload", () => {
     expect(item(1).status).toMatchObject({ check: { kind: "verified" } });
   });
 
-  it("is sent without its id to a service that takes none, and so are those after it", async () => {
+  it("is sent without its id to a service that rejects ids", async () => {
     const { add, answer, item } = line();
     add("a");
     await answer("hash", hashed("a"));
@@ -100,7 +100,7 @@ describe("an upload", () => {
     expect((await answer("send", storedResult())).what).toBe("b no id");
   });
 
-  it("has no id where the service takes none", async () => {
+  it("has no id when the service accepts none", async () => {
     const { store, answer } = line();
     store.add([{ file: new File(["a"], "a"), assetFields: defaultFields }], "local", true);
     await answer("hash", hashed("a"));
@@ -154,7 +154,7 @@ describe("an upload", () => {
     expect(waiting("hash")).toEqual([]);
   });
 
-  it("is kept after a refusal and retried by hand only", async () => {
+  it("is kept after a refusal and retried manually only", async () => {
     const { add, answer, item, store, calls } = line();
     add("a");
     await answer("hash", hashed("a"));

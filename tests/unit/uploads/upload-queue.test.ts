@@ -50,7 +50,7 @@ describe("a paused queue", () => {
     await until("b goes", () => kinds().join() === "b hashing");
   });
 
-  it("is not paused for what may be the fault of one file", async () => {
+  it("is not paused for a failure of one file", async () => {
     const { add, answer, kinds } = line();
     add("a", "b", "c", "d", "e");
     await answer("hash", { kind: "unreadable" });
@@ -67,7 +67,7 @@ describe("a paused queue", () => {
 const sameAs = hashed("a");
 
 describe("two files of the same content", () => {
-  it("are sent once: the second waits, makes room meanwhile, and is found by its hash", async () => {
+  it("are sent once: the second waits and is found by its hash", async () => {
     const { add, answer, item, kinds, waiting } = line();
     add("a", "b", "c", "d");
     await answer("hash", sameAs);
@@ -147,7 +147,7 @@ describe("deduplication", () => {
     expect(bodies).toEqual([["/api/console/known-content?connection=c", offered]]);
   });
 
-  test("treats other answers as unknown and offers nothing after a stop", async () => {
+  test("treats other responses as unknown and offers nothing after a stop", async () => {
     for (const other of [
       () => Response.json({ asset: { id: "a", asset_hash: `blake3:${"0".repeat(64)}` } }),
       () => Response.json({ asset: { id: "a" } }),

@@ -5,7 +5,7 @@ import { until } from "@/tests/support/until";
 import { defaultFields, hashed, hashOf, line, refused, storedResult, unknownHash } from "./upload-line";
 
 describe("the queue", () => {
-  it("carries three at a time, in the order of choosing", async () => {
+  it("sends three at a time in the selected order", async () => {
     const { add, answer, kinds } = line();
     add("a", "b", "c", "d");
     await until("three are hashed", () => kinds().filter((kind) => kind.endsWith("hashing")).length === 3);
@@ -48,7 +48,7 @@ describe("the queue", () => {
     await until("it is sent anew", () => item().status.kind === "sending");
   });
 
-  it("starts nothing while paused and resumes where it was", async () => {
+  it("starts nothing while paused and resumes where it stopped", async () => {
     const { add, kinds, store, answer } = line();
     add("a", "b", "c", "d");
     await until("three are hashed", () => kinds().filter((kind) => kind.endsWith("hashing")).length === 3);
@@ -63,7 +63,7 @@ describe("the queue", () => {
     expect(kinds()[3]).toBe("d waiting");
   });
 
-  it("closes a removed file's connection and ignores late answers", async () => {
+  it("closes a removed file's connection and ignores late responses", async () => {
     const { add, answer, item, kinds, store, waiting, announced } = line();
     add("a", "b", "c", "d");
     await answer("hash", hashed("a"));
@@ -99,7 +99,7 @@ describe("the queue", () => {
     expect(tallyOf(store.get().items).share).toBeCloseTo((19 * 0.5 + 2) / 21);
   });
 
-  it("takes failed ones off the list with one press, and nothing else", async () => {
+  it("removes only failed files from the list with one click", async () => {
     const { add, answer, kinds, store } = line();
     add("a", "b", "c");
     await answer("hash", { kind: "unreadable" });
@@ -139,7 +139,7 @@ describe("the queue", () => {
     expect(filterItems(store.get().items, "noPictures").map(({ file }) => file.name)).toEqual(["broken.png"]);
   });
 
-  it("takes another id where the service refuses the first one", async () => {
+  it("uses another id when the service refuses the first one", async () => {
     const { add, answer, item, store } = line();
     add("a");
     await answer("hash", hashed("a"));
@@ -202,7 +202,7 @@ describe("fields of an asset", () => {
     expect(waiting("change")).toEqual([]);
   });
 
-  it("renames existing content only when typed, and writes nothing else", async () => {
+  it("renames existing content only when typed", async () => {
     const { add, answer, item, store, waiting } = line();
     const existingAsset = storedResult({ created_new: false, name: "first.bin", tags: ["input"], user_metadata: {} });
     add("a", "b");

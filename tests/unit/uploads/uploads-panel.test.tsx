@@ -132,7 +132,7 @@ describe("dropped files", () => {
     expect([picked.files.length, picked.leftOut]).toEqual([fileNames.length, systemFiles.length]);
   });
 
-  it("is counted where it cannot be read, and shown as cut where it is too much", async () => {
+  it("is counted when unreadable and shown as truncated when too large", async () => {
     expect(await dropOf(fileAt("/a"), fileAt("/b", true))).toMatchObject({ files: [{ path: "a" }], unreadable: 1, isCut: false });
     const folders = Array.from({ length: 120 }, (_, at) =>
       folderAt(

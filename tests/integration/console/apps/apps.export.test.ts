@@ -32,7 +32,7 @@ test("imports an exported app with exact digits and without its access", async (
   expect(back).toBe(file);
 });
 
-test("exports an app with its cover as an asset of its own", async () => {
+test("exports an app with its cover as a separate asset", async () => {
   const form = new FormData();
   form.set("file", new File([new Uint8Array(await picture(64, 64))], "cover.png", { type: "image/png" }));
   const response = new Response(form);
@@ -129,7 +129,7 @@ test("serves every operation of an app's document to app runners only", async ()
 describe("apps files", () => {
   let world: AppWorld;
 
-  test("times out a stalled form and keeps nothing of it", async () => {
+  test("times out a stalled form and discards it", async () => {
     world = await createAppWorld({ settings: { LIGHTDESK_REQUEST_TIMEOUT_SECONDS: "1" } });
     const app = await world.make();
     const head = '--b\r\nContent-Disposition: form-data; name="picture"; filename="a.png"\r\n\r\nthe beginning';

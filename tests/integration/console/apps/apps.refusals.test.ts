@@ -74,7 +74,7 @@ test.each(refusals)("explains a failure to a second sender of the same key while
   expect((await run(app, "b")).body.details).toMatchObject({ limit: "runsPerDay" });
 });
 
-test("does not count a refused run for the day", async () => {
+test("doesn't count a refused run towards the daily limit", async () => {
   const app = await make({ runsPerDay: 1 });
   const defaultAnswer = respond;
   respond = (_, response) => answerJson(response, { message: "slowly" }, 429);
@@ -95,7 +95,7 @@ test("never repeats the service's words about nodes", async () => {
   }
 });
 
-test("words the service's refusal as the form does and asks again for a lost file", async () => {
+test("words the service's refusal like the form and requests a lost file again", async () => {
   const steps = { name: "steps", node: "2", input: "steps", label: "Rounds", control: { kind: "number" as const }, default: 4 };
   const inputs = [...(definition.inputs ?? []).map((item) => ({ ...item, isRequired: false })), steps];
   const graph = { ...definition.graph, "2": { class_type: "Sampler", inputs: { steps: 4 } } };

@@ -48,7 +48,7 @@ describe("a run", () => {
     expect(jobs.body.jobs.find((job: { id: string }) => job.id === jobId)).toMatchObject({ job_label: "Invert", submitted_by: "operator" });
   });
 
-  test("is refused in the words of the app, with nothing sent and nothing kept", async () => {
+  test("is refused in the app's words without sending anything", async () => {
     const app = await world.make();
     const missing = await world.ask(`/api/apps/${app.id}/runs`, { as: "runner", method: "POST", json: {} });
     expect(missing).toMatchObject({

@@ -111,7 +111,7 @@ test("answers HEAD and stops reading when the client leaves", async () => {
   expect(sentCount).toBeLessThan(50);
 });
 
-test("content that breaks off breaks the file, so that it never looks whole", async () => {
+test("truncates the archive when content breaks off", async () => {
   const service: LittleServer = await startLittleServer(({ url }, response) => {
     const id = /^\/api\/assets\/(\w+)(\/content)?/.exec(url);
     if (!id) return answerJson(response, { code: "NOT_FOUND", message: "no" }, 404);

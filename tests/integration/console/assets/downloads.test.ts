@@ -108,7 +108,7 @@ test("shows a failure without the query string and lets it recover", async () =>
   expect((await list()).tasks[0]).toMatchObject({ state: "completed", assetId: "asset-9" });
 });
 
-test("shows forgotten tasks as gone and finished ones without a file as failed", async () => {
+test("shows forgotten tasks as removed and fileless ones as failed", async () => {
   await start();
   respond = (request, response) => {
     if (!request.url.startsWith("/api/tasks/")) return false;

@@ -180,7 +180,7 @@ test.each([
   expect([reply.headers.get("content-type"), reply.headers.get("set-cookie"), reply.headers.get("etag")]).toEqual([type, null, '"e"']);
 });
 
-test("keeps the node-error shape of a refused submission beside the envelope", async () => {
+test("keeps the node-error format of a refused submission in the envelope", async () => {
   const prompt = { "1": { class_type: "SaveImage", inputs: { filename_prefix: "x" } } };
   const response = await harness.request("/api/prompt", { as: "operator", method: "POST", json: { prompt } });
   expect(response.status).toBe(400);

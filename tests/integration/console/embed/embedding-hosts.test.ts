@@ -30,7 +30,7 @@ describe("a host page", () => {
     expect((await world.addHost({ origins: ["http://localhost:4000"] })).host.origins).toEqual(["http://localhost:4000"]);
   });
 
-  it("has its secret shown once, and kept sealed", async () => {
+  it("shows its secret once and stores it encrypted", async () => {
     const { host, secret } = await world.addHost();
     expect(secret).toMatch(/^[\w-]{43}$/);
     const listText = await (await world.ask("/api/console/embedding", { as: "admin" })).text();
@@ -88,7 +88,7 @@ describe("a host page", () => {
     expect(await bring(await world.ticket({ aud: host.audience, secret: JSON.stringify(jwk) }))).toBe(401);
   });
 
-  it("takes tickets of its old and its new key while both are at its address", async () => {
+  it("accepts tickets of its old and new key while both are published", async () => {
     const keys = await keyServer();
     try {
       const { host } = await world.addHost({ jwksUrl: `${keys.url}/jwks` });

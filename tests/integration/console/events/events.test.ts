@@ -13,7 +13,7 @@ const world = await createEventWorld();
 afterEach(() => world.endSockets());
 
 describe("a member who is signed in", () => {
-  it("gets a job's events from start to end in the interface's format", async () => {
+  it("receives a job's events from start to end in the API's format", async () => {
     const events = await world.listen("?clientId=mine", { ...world.as("operator"), origin: world.url });
     await greeted(events);
     expect(events.received[0]).toMatchObject({ type: "status", data: { sid: "mine" } });
@@ -184,7 +184,7 @@ describe("a token", () => {
 });
 
 describe("a rejected listener", () => {
-  it("and answers no ping is ended at the second one", async () => {
+  it("is ended at the second unanswered ping", async () => {
     const socket = new WebSocket(`${world.url.replace("http", "ws")}/ws`, { headers: world.as("viewer"), autoPong: false });
     world.keep(socket);
     await once(socket, "message");

@@ -50,7 +50,7 @@ describe("an external service", () => {
     return { events, peer };
   }
 
-  it("receives the key in a header and the client id, and nothing of the browser", async () => {
+  it("receives the key in a header and the client id, but nothing of the browser", async () => {
     const { peer, events } = await through({ ...world.as("operator"), origin: world.url, "user-agent": "a browser" });
     expect(service.seen).toEqual([
       { url: "/below/ws?clientId=me", headers: expect.objectContaining({ "x-api-key": KEY, "user-agent": "lightdesk" }) },

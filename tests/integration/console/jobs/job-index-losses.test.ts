@@ -131,7 +131,7 @@ test("stops without waiting for a hung service or a long write, and resumes", as
   await until("all of it is known", async () => (await next.indexedCount()) === 1000);
 });
 
-test("answers that wait together are all written", async () => {
+test("writes all responses that wait together", async () => {
   const { jobIndex, id, jobs, add, indexedCount, pass, newestPage } = await world();
   add(30);
   const ended = newestPage();

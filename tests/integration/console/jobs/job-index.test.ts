@@ -92,7 +92,7 @@ test("finds jobs submitted elsewhere and reports how far back the index reaches"
   expect(service.details).toEqual(["job-0001"]);
 });
 
-test("jobs that the service removed vanish once its list was read again", async () => {
+test("removes deleted jobs once the list was read again", async () => {
   const [service, harness] = await Promise.all([startOtherService(12), desk()]);
   const connection = await harness.connect(service.url, "sk-key");
   await find(harness, `from=1&connection=${connection}`);
@@ -101,7 +101,7 @@ test("jobs that the service removed vanish once its list was read again", async 
   await until("it is gone", async () => (await find(harness, `from=1&connection=${connection}`)).pagination.total === 11);
 });
 
-test("keeps the newest jobs up to the limit and says so", async () => {
+test("keeps the newest jobs up to the limit and reports it", async () => {
   const [service, harness] = await Promise.all([startOtherService(420), desk({ LIGHTDESK_LEDGER_JOBS: "100" })]);
   const connection = await harness.connect(service.url, "sk-key");
   await find(harness, `within=8000&connection=${connection}`);
@@ -150,7 +150,7 @@ test("rebuilds a lost job index", async () => {
   }
 });
 
-test("does not search earlier jobs of a redirected connection", async () => {
+test("doesn't search earlier jobs of a redirected connection", async () => {
   const [first, otherServer, harness] = await Promise.all([startOtherService(5), startOtherService(2), desk()]);
   const connection = await harness.connect(first.url, "sk-key");
   await find(harness, `from=1&connection=${connection}`);

@@ -107,7 +107,7 @@ test("pages, totals and orders are those of the list", async () => {
   expect((await idsOf("text=paginated&sort_by=execution_time")).length).toBe(3);
 });
 
-test("does not find a job removed from the history", async () => {
+test("doesn't find a job removed from the history", async () => {
   const id = await submit(withTexts("ephemeral"));
   await ended(id);
   expect(await idsOf("text=ephemeral")).toEqual([id]);

@@ -90,7 +90,7 @@ test("exports JSON in the interface's shape with a count and completeness", asyn
   expect(file.jobs[7]).toMatchObject({ id: "job-7", status: "completed" });
 });
 
-test("exports an empty list as an empty file that says so", async () => {
+test("exports an empty list as an empty file with a note", async () => {
   const { get } = await connect((page, response) => answerJson(response, pageOf([], page)));
   expect(await (await get("format=json")).json()).toMatchObject({ total: 0, count: 0, complete: true, jobs: [] });
   expect(idsOf(await (await get("format=csv")).text())).toEqual([]);
@@ -111,7 +111,7 @@ test("states what is missing when the service fails on the second page", async (
   expect(json).toMatchObject({ total: 2500, count: 1000, complete: false, failure: { message: "no pages today" } });
 });
 
-test("answers a refusal instead of a file when the service fails at once", async () => {
+test("answers a refusal instead of a file when the service fails immediately", async () => {
   const { get } = await connect((_, response) => answerJson(response, { code: "DATABASE_DOWN", message: "no" }, 500));
   const reply = await get("format=csv");
   expect(reply.status).toBe(502);
@@ -170,7 +170,7 @@ test("escapes formulas, commas, quotes and line ends and masks secrets", async (
   }
 });
 
-test("chosen jobs are written alone, and the reading ends with the last of them", async () => {
+test("exports selected jobs only and stops reading at the last", async () => {
   const { get, listRequests } = await connect((page, response) => answerJson(response, pageOf(manyJobs, page)));
   expect(idsOf(await (await get("format=csv&ids=job-1200,job-3")).text())).toEqual(["job-3", "job-1200"]);
   expect(listRequests()).toHaveLength(2);

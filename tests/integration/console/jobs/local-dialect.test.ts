@@ -135,7 +135,7 @@ test("cancels by job path, keeps ended jobs and reports unknown ids as missing",
   expect(await cancel(waiting)).toMatchObject({ status: 404, body: { code: "NOT_FOUND" } });
 });
 
-test("lists and cancels jobs whose graphs exceed the answer limit", async () => {
+test("lists and cancels jobs whose graphs exceed the response limit", async () => {
   reset();
   const graph = { "1": { class_type: "SaveImage", inputs: { text: "x".repeat(100_000) } }, "2": { class_type: "Other", inputs: {} } };
   const ids = Array.from({ length: 100 }, () => local.submit());
@@ -212,7 +212,7 @@ test("lists files whole and a missing folder as empty", async () => {
   expect((await get("/api/userdata?dir=/&recurse=true")).body).toMatchObject([{ path: "workflows/a.json" }]);
 });
 
-test("assets that the server was not started with are absent, which is no outage", async () => {
+test("treats missing asset support as absence, not as an outage", async () => {
   const { status, body } = await get("/api/assets");
   expect([status, body.code]).toEqual([501, "NOT_IMPLEMENTED"]);
   expect(body.message).toContain("asset library");
@@ -232,7 +232,7 @@ test("reports downloads as unsupported, not as an outage", async () => {
   expect([status, downloadBody.code]).toEqual([501, "NOT_IMPLEMENTED"]);
 });
 
-test("does not take a multi-user service for a local server", async () => {
+test("doesn't treat a multi-user service as a local server", async () => {
   const service = await startLittleServer(({ url }, response) =>
     answerJson(response, url === "/api/user" ? { status: "active" } : { system: {}, devices: [] }),
   );

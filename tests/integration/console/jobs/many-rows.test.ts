@@ -30,7 +30,7 @@ test("numbers each of thousands of waiting jobs", async () => {
   expect(pending.map(({ id, position }) => [id, position])).toEqual(jobs.map(({ id }, index) => [id, index + 1]));
 });
 
-test("rows of a long list of jobs are named where it is passed on", async () => {
+test("names rows of a long job list when streaming it", async () => {
   const namedJob = { id: "named", status: "completed", create_time: 1, workflow_id: "w-1" };
   const jobs = Array.from({ length: 2_500 }, (_, index) => ({ ...namedJob, id: idOf(index), note: "x".repeat(500) }));
   const server = await startLittleServer(({ method }, response) =>
@@ -50,7 +50,7 @@ test("rows of a long list of jobs are named where it is passed on", async () => 
   expect(listSchema.jobs.every(({ workflow_name }) => workflow_name === "Lighthouse")).toBe(true);
 });
 
-test("does not report existing classes of a large catalogue as missing", async () => {
+test("doesn't report existing classes of a large catalogue as missing", async () => {
   const classes = Object.fromEntries(Array.from({ length: 6_000 }, (_, index) => [`Node${index}`, { description: "d".repeat(300) }]));
   const server = await startLittleServer((_, response) => answerJson(response, classes));
   const connection = await harness.connect(server.url, KEY);
@@ -59,7 +59,7 @@ test("does not report existing classes of a large catalogue as missing", async (
   expect(await reply.json()).toEqual({ lacking: ["Node6000"] });
 });
 
-test("labels and names are read of more ids than one statement holds", async () => {
+test("reads labels and names for more ids than one statement allows", async () => {
   const connection = await harness.connect("http://127.0.0.1:9", KEY);
   const { jobLabels, workflowNames } = harness.console.store;
   const ids = Array.from({ length: 33_000 }, (_, index) => idOf(index));

@@ -23,7 +23,7 @@ async function submit(color: number, seconds = 0.02): Promise<string> {
   return (await response.json()).prompt_id;
 }
 
-it("expects a job to take as long as the earlier runs of its workflow", async () => {
+it("expects a job to take as long as its workflow's earlier runs", async () => {
   for (const color of [1, 2, 3]) {
     const id = await submit(color);
     await until("the run has ended", async () => (await jobOf(id)).status === "completed");
@@ -102,7 +102,7 @@ it("compares runs of a workflow whose graphs are unknown by its id", async () =>
   expect(await find({ workflow_id: "w" })).toEqual(toExpectedRun([70_000, 80_000]));
 });
 
-it("treats graphs as the same workflow unless their nodes, links or costly values differ", () => {
+it("treats graphs as one workflow unless nodes, links or costly values differ", () => {
   const node = (class_type: string, inputs: object) => ({ class_type, inputs });
   const sampler = { model: ["1", 0], latent_image: ["2", 0], seed: 1, cfg: 7, steps: 20, sampler_name: "euler" };
   const graph = {

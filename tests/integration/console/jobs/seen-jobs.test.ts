@@ -154,7 +154,7 @@ describe("every console route, for a seeing admin", () => {
   });
 });
 
-test("serves only files that an answer has shown", async () => {
+test("serves only files that a response has shown", async () => {
   const view = async (query: string, as: "viewer" | "operator" = "viewer") => (await read(`/api/view?${query}`, as)).status;
   await read("/api/jobs/job-1", "viewer");
   expect(await view("filename=shown.png&type=output")).toBe(200);
@@ -206,7 +206,7 @@ test("ends a running export and later reads when the right is revoked", async ()
   expect(entry).toMatchObject({ memberName: "operator", connectionId });
 });
 
-test("shows nothing to or of suspended members", async () => {
+test("hides everything to and of suspended members", async () => {
   const { members } = harness.console.store;
   expect((await give("admin", member("viewer"))).status).toBe(204);
   await members.change(member("viewer"), { disabled: true });

@@ -67,7 +67,7 @@ test("requests an interrupt only while the right job runs, without the newer cal
   expect(sent("/api/interrupt")).toHaveLength(1);
 });
 
-test("does not interrupt while other jobs run", async () => {
+test("doesn't interrupt while other jobs run", async () => {
   const { sent, stop } = await connect({ "POST /api/interrupt": [200, {}] }, ["a", "b"]);
   expect(await stop(["a"])).toMatchObject({ stopped: [], stopping: [], unable: ["a"], together: 2 });
   expect(sent("/api/interrupt")).toEqual([]);
@@ -100,7 +100,7 @@ const notFound: [number, unknown] = [404, { code: "NOT_FOUND", message: "no" }];
 const cancelled = { "POST /api/jobs/a/cancel": notFound };
 const jobA = (status: number, body: unknown = {}) => ({ ...cancelled, "GET /api/jobs/a": [status, body] as [number, unknown] });
 
-test("reports a job as over only if its state or its absence says so", async () => {
+test("reports a job as over only if its state or absence shows it", async () => {
   for (const operations of [jobA(404), jobA(200, { id: "a", status: "completed" }), jobA(200, { id: "a", status: "lost" })]) {
     const { server, stop } = await connect(operations, ["a"]);
     expect(await stop(["a"])).toMatchObject({ stopped: [], over: ["a"], unable: [] });

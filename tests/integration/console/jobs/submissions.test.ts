@@ -44,7 +44,7 @@ test("submits once for two parallel requests with one key", async () => {
   expect(submitRequests()).toHaveLength(1);
 });
 
-test("tells an outdated page to reload and submits nothing", async () => {
+test("asks an outdated page to reload and submits nothing", async () => {
   const headers = { "x-lightdesk-press": key };
   const json = { prompt };
   const refused = await harness.request(`/api/prompt?connection=${connection}`, { as: "operator", method: "POST", json, headers });
@@ -175,7 +175,7 @@ test("keeps a later attempt's row when an earlier one is forgotten", async () =>
   expect([forgetSpy.mock.calls.length, await submissions.find({ memberId, key })]).toEqual([2, { contentHash: "of another console" }]);
 });
 
-test("does not retry a permanent store error; the submission stays unknown", async () => {
+test("doesn't retry a permanent store error; the submission stays unknown", async () => {
   const accepted = vi.spyOn(harness.console.store.submissions, "accepted").mockRejectedValueOnce(new Error("no such column"));
   expect(await (await submission()).json()).toMatchObject({ prompt_id: "job-1" });
   expect([harness.console.submissionsInFlight.size, (await report()).body.state]).toEqual([0, "unknown"]);

@@ -26,7 +26,7 @@ test("names the submitting member by the current name", async () => {
   expect((await harness.console.store.audit.list({ action: "submitPrompt" }, 1))[0]).toMatchObject({ target: id, memberName: "operator" });
 });
 
-test("names members in all lists and exports, and nobody for other clients", async () => {
+test("names members in all lists and exports, but not other clients", async () => {
   const id = await submit();
   const [jobs, searchResult] = await Promise.all(["/api/jobs", "/api/console/jobs/search?within=1"].map(details));
   const filter = { submitted_by: "Ana Ruiz" };
@@ -87,7 +87,7 @@ test("shows the prompt for unnamed jobs and the matched words in hits", async ()
   expect((await details("/api/console/jobs/search?within=1")).jobs[0]).not.toHaveProperty("search_match");
 });
 
-test("saved files have the inputs that were chosen as columns", async () => {
+test("includes the inputs chosen as columns in saved files", async () => {
   const id = await submit();
   const inputs = "input:*EmptyImage:width,input:9:none,bogus";
   const address = (format: string) => `/api/console/jobs/export?format=${format}&ids=${id}&inputs=${encodeURIComponent(inputs)}`;

@@ -45,7 +45,7 @@ const lists: Lists[] = [
 ];
 const bad = [null, 7, true, []];
 
-test.each(lists)("$path shows what can be read and counts what cannot", async ({ path, good: entry, wrap, read }) => {
+test.each(lists)("$path shows readable rows and counts the rest", async ({ path, good: entry, wrap, read }) => {
   const get = await connectTo(() => wrap([...bad, entry, ...bad]));
   const response = await get(path);
   expect(response.status).toBe(200);
@@ -57,7 +57,7 @@ test.each(lists)("$path shows what can be read and counts what cannot", async ({
 test.each([
   ["/api/userdata?dir=workflows/", [{ path: "a.json" }, ...bad]],
   ["/api/history", { "job-1": {}, ...Object.fromEntries(bad.map((entry, at) => [`bad-${at}`, entry])) }],
-])("%s, which has no field for it, counts them in a header", async (path, body) => {
+])("%s counts unreadable rows in a header", async (path, body) => {
   const response = await (await connectTo(() => body))(path);
   expect(Object.keys(await response.json())).toHaveLength(1);
   expect(response.headers.get("x-lightdesk-unreadable")).toBe(String(bad.length));
@@ -144,7 +144,7 @@ test("reports a list whose only entry is unreadable", async () => {
   expect(await (await get("/api/jobs")).json()).toMatchObject({ jobs: [], unreadable: 4 });
 });
 
-test("ends an export with what is missing", async () => {
+test("ends an export with a list of what is missing", async () => {
   const get = await connect({ jobs: [good, oddRows[1]], pagination });
   const lines = (await (await get("/api/console/jobs/export?format=csv")).text()).trim().split("\r\n");
   expect(lines[1]).toMatch(/^job-1,/);

@@ -161,7 +161,7 @@ test("keeps counting jobs removed from the history", async () => {
   expect(await usage("owner")).toEqual(before);
 });
 
-test("claims nothing else about a job removed before its end was seen", async () => {
+test("claims nothing about a job removed before its end was seen", async () => {
   const id = await submit("admin");
   const row = async () => (await usage("owner")).find(([name]) => name === "admin")?.[2];
   expect(await row()).toMatchObject({ runs: 2, failed: { value: 0 }, seconds: { value: 1 } });

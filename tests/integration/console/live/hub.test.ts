@@ -179,7 +179,7 @@ describe("shared reads", () => {
     expect(calls()).toBe(2);
   });
 
-  it("makes a new call 250 ms after the last one began", async () => {
+  it("starts a new call 250 ms after the last one", async () => {
     vi.useFakeTimers({ toFake: ["setTimeout"] });
     const cache = createAnswerCache();
     let madeCount = 0;
@@ -193,7 +193,7 @@ describe("shared reads", () => {
     vi.useRealTimers();
   });
 
-  it("continues for others when a client leaves", async () => {
+  it("continues for others when a client disconnects", async () => {
     const controller = new AbortController();
     const pendingList = harness.request(`/api/jobs?connection=${connection}&limit=9`, { as: "viewer", signal: controller.signal });
     const secondResponse = list();

@@ -64,7 +64,7 @@ async function startService({ memberId, answer = () => ({}) }: Behaviour = {}) {
 const aJob = (id: string, status = "pending") => ({ id, status, create_time: 1_767_225_600_000 });
 
 describe("GET /api/console/events", () => {
-  it("sends a snapshot, then the job as it begins and ends", async () => {
+  it("sends a snapshot, then the job's start and end", async () => {
     const stream = await watch([JOBS]);
     await stream.next("a snapshot", ({ event }) => event === "snapshot");
     expect(stream.received.map(({ event }) => event)).toEqual(["hello", "snapshot"]);
@@ -135,7 +135,7 @@ describe("GET /api/console/events", () => {
     await watch([JOBS], { as: "admin" });
   });
 
-  it("counts no stream whose client left before the answer began", async () => {
+  it("doesn't count a stream whose client left before the response", async () => {
     const controller = new AbortController();
     const responses = Array.from({ length: 20 }, () => harness.request(liveQuery(["tasks"]), { as: "admin", signal: controller.signal }));
     expect((await Promise.all(responses)).map(({ status }) => status)).toEqual(responses.map(() => 200));
@@ -215,7 +215,7 @@ describe("an interrupted stream", () => {
 });
 
 describe("rights", () => {
-  it("end the stream of a removed member, and no other", async () => {
+  it("end only the removed member's stream", async () => {
     const { store, now } = harness.console;
     const fields = { name: "Going", email: "going@desk.test", role: "viewer" as const, passwordHash: "x", createdAt: now() };
     const member = await store.members.create(fields);
@@ -280,7 +280,7 @@ describe("rights", () => {
     await losing.ended;
   });
 
-  it("keep what one member may see from others", async () => {
+  it("hide one member's updates from others", async () => {
     const topic = "session";
     const ownStream = await watch([topic], { as: "viewer" });
     const otherStream = await watch([topic], { as: "operator" });

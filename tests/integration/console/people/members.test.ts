@@ -141,7 +141,7 @@ test("names the members of older entries, removed ones by their last entry", asy
   ]);
 });
 
-test("explains a refused member change in the answer and in the log", async () => {
+test("explains a refused member change in the response and the log", async () => {
   const codes = async (id: string, options: HarnessRequest) => (await (await member("PUT", id, options)).json()).code;
   expect(await codes(idOf("owner"), { as: "admin", json: { role: "viewer" } })).toBe("OWNER_PROTECTED");
   expect(await codes(idOf("owner"), { as: "owner", json: { disabled: true } })).toBe("OWNER_PROTECTED");

@@ -131,7 +131,7 @@ describe("oidc members", async () => {
     });
   });
 
-  test("tells unmapped people why they are refused and logs who it was", async () => {
+  test("explains the refusal to unmapped people and logs who it was", async () => {
     asInGroups("nil", ["unmapped"]);
     expect(await browser().signIn("corp", corp)).toBe("groups");
     expect(await browser().signIn("corp", corp, { purpose: "join", token: await invite("nil@example.com", "viewer") })).toBe("groups");

@@ -90,7 +90,7 @@ test.each(bentAnswers)("%s lets nobody in", async (_name, bent, expected) => {
   expect(last).toMatchObject({ action: "signIn", status: 401, code: "UNAUTHORIZED", memberId: undefined });
 });
 
-test("accepts an answer only in the requesting browser and for its purpose", async () => {
+test("accepts a response only in the requesting browser and for its purpose", async () => {
   const ada = browser();
   const query = acme.visit(await ada.begin("acme"));
   expect(await browser().finish("acme", query)).toBe("lost");
@@ -118,7 +118,7 @@ test.each([
   expect(await browser({ ...before }).finish("acme", query)).toBe("lost");
 });
 
-test("accepts one of two parallel answers with one state", async () => {
+test("accepts one of two parallel responses with one state", async () => {
   acme.bend({ reusesCodes: true });
   const ada = browser();
   const query = acme.visit(await ada.begin("acme"));
@@ -126,7 +126,7 @@ test("accepts one of two parallel answers with one state", async () => {
   expect(answers.sort()).toEqual(["/jobs", "lost", "lost"]);
 });
 
-test("forwards nothing that the caller adds to the provider", async () => {
+test("forwards no extra parameters to the provider", async () => {
   const ada = browser();
   const { csrfToken }: { csrfToken: string } = await (await ada.ask("GET", "/api/auth/csrf")).json();
   const fields = { csrfToken, json: "true", callbackUrl: "https://evil.example/" };
@@ -166,7 +166,7 @@ test("keeps one address at two providers apart unless verified and permitted", a
   expect(await browser().signIn("open", otherIssuer)).toBe("other");
 });
 
-test("does not link a provider by a password member's address alone", async () => {
+test("doesn't link a provider by a password member's address alone", async () => {
   otherIssuer.bend({ claims: { sub: "viewer", email: "viewer@desk.test" } });
   expect(await browser().signIn("other", otherIssuer)).toBe("unlinked");
   expect(await harness.console.store.identities.list(harness.viewerOf("viewer").memberId)).toEqual([]);

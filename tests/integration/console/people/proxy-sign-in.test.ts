@@ -108,7 +108,7 @@ describe("the named user", async () => {
     expect(await harness.console.store.members.getByEmail("eve@elsewhere.test")).toBeUndefined();
   });
 
-  test("has one session per browser as long as the proxy confirms it", async () => {
+  test("has one session per browser while the proxy confirms it", async () => {
     const list = async (options: object) => (await (await harness.request("/api/console/account/sessions", options)).json()).sessions;
     await account(as("viewer@desk.test", { "user-agent": "curl/8.0" }));
     const sessions = await list(as("viewer@desk.test"));
@@ -124,7 +124,7 @@ describe("the named user", async () => {
     expect(await account(as("viewer@desk.test"))).toBe("viewer@desk.test");
   });
 
-  test("keeps a session in use while a stream is open, and begins none that has ended", async () => {
+  test("keeps a session alive while a stream is open, but starts no ended one", async () => {
     const { console } = harness;
     const headers = new Headers(as("zoe@studio.test").headers);
     const viewer = await readViewer(console, headers);
@@ -169,7 +169,7 @@ describe("the named user", async () => {
     expect((await invite("two@desk.test")).status).toBe(201);
   });
 
-  test("is nobody once suspended or removed, and has a lowered role at once", async () => {
+  test("is rejected once suspended or removed and gets a lowered role immediately", async () => {
     const { store } = harness.console;
     const id = harness.viewerOf("operator").memberId;
     await store.members.change(id, { role: "viewer" });
@@ -206,7 +206,7 @@ describe("the named user", async () => {
     expect(await harness.console.store.members.getByEmail("colleague@studio.test")).toBeUndefined();
   });
 
-  test("is nobody by the header alone where the setting is off", async () => {
+  test("is ignored when the setting is off", async () => {
     const off = await createHarness();
     const response = await off.request("/api/console/account", as("owner@desk.test"));
     expect(response.status).toBe(401);

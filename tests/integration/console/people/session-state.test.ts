@@ -32,7 +32,7 @@ test("reports an active session with member, role and read-only mode", async () 
   await harness.request("/api/console/read-only", { as: "admin", method: "DELETE" });
 });
 
-test("asking keeps no session alive", async () => {
+test("doesn't extend a session by asking for its state", async () => {
   const usedAt = async () => (await harness.console.store.sessions.list(person.id))[0]?.usedAt;
   const before = await usedAt();
   now += 5 * 60_000;
@@ -40,7 +40,7 @@ test("asking keeps no session alive", async () => {
   expect(await usedAt()).toBe(before);
 });
 
-test("says which role became which", async () => {
+test("reports the old and new role", async () => {
   await change({ role: "viewer" });
   expect(await state()).toEqual({ state: "ended", cause: "role", from: "operator", to: "viewer" });
 });
@@ -55,7 +55,7 @@ test("reports suspension and removal of the member", async () => {
   expect(await state()).toEqual({ state: "ended", cause: "removed" });
 });
 
-test("says that the password was changed, by the member or with a reset link", async () => {
+test("reports a password changed by the member or a reset link", async () => {
   const json = { password: "another long password", currentPassword: PASSWORD };
   expect((await harness.request("/api/console/account", { cookie: person.cookie, method: "PUT", json })).status).toBe(200);
   expect(await state()).toEqual({ state: "ended", cause: "password" });
@@ -68,14 +68,14 @@ test("says that the password was changed, by the member or with a reset link", a
   expect(await state(cookie)).toEqual({ state: "ended", cause: "password" });
 });
 
-test("says that the session was ended in another browser", async () => {
+test("reports a session ended in another browser", async () => {
   const otherCookie = await harness.mintCookie({ sub: person.id, version: 1 });
   await harness.request("/api/console/account/sessions", { cookie: otherCookie, method: "DELETE" });
   expect(await state()).toEqual({ state: "ended", cause: "ended" });
   expect(await state(otherCookie)).toMatchObject({ state: "live" });
 });
 
-test("says that the session expired", async () => {
+test("reports an expired session", async () => {
   now += 4 * DAY_MS;
   expect(await state()).toEqual({ state: "ended", cause: "expired" });
 });

@@ -92,14 +92,14 @@ describe("an attacker with many addresses", () => {
     expect(tries.slice(4)).toEqual(["UNAUTHORIZED", "RATE_LIMITED", "RATE_LIMITED"]);
   });
 
-  test("gains nothing from a cookie of another account or a forged one", async () => {
+  test("gains nothing from another account's cookie or a forged one", async () => {
     const cookie = await browserOf("viewer@desk.test");
     expect(await isKnown(cookie, "operator@desk.test")).toBe(false);
     expect(await isKnown(`${cookie.slice(0, -4)}AAAA`, "viewer@desk.test")).toBe(false);
     expect(await isKnown("", "viewer@desk.test")).toBe(false);
   });
 
-  test("gains nothing by such a browser once the password was changed", async () => {
+  test("revokes trusted browsers when the password changes", async () => {
     const { members } = harness.console.store;
     await members.create({ name: "Lee", email: "leaver@desk.test", role: "viewer", createdAt: now });
     const cookie = await browserOf("leaver@desk.test");

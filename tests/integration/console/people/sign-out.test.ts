@@ -120,7 +120,7 @@ test("refuses expired, unsigned, foreign, truncated and sessionless cookies", as
   for (const [label, value] of Object.entries(wrongCookies)) expect([label, await statusWith(value)]).toEqual([label, 401]);
 });
 
-test("keeps an earlier session's own end", async () => {
+test("keeps an earlier session's own expiry", async () => {
   const cookie = await harness.mintCookie({ sub: harness.viewerOf("admin").memberId, version: 1 });
   const status = async () => (await harness.request("/api/console/account", { cookie })).status;
   expect(await status()).toBe(200);

@@ -71,7 +71,7 @@ describe("creating a token", () => {
 });
 
 describe("revocation", () => {
-  test("is set by its member, an admin or the owner; others find nothing", async () => {
+  test("is revoked by its member, an admin or the owner", async () => {
     for (const as of ["operator", "admin", "owner"] as const) {
       const { id, headers } = await makeToken(harness, "operator");
       expect((await revoke("viewer", id)).status).toBe(404);

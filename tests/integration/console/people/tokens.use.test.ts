@@ -32,7 +32,7 @@ describe("sending a token", () => {
       });
   });
 
-  test("ignores a cookie beside it, whether the token is right or wrong", async () => {
+  test("ignores a cookie next to it, whether the token is right or wrong", async () => {
     const reader = await makeToken(harness, "operator", { role: "viewer" });
     const cookie = harness.cookieOf("owner");
     expect((await ask({ ...reader.headers, cookie }, "/api/interrupt", "POST")).body).toMatchObject({ code: "ROLE_TOO_LOW" });
@@ -42,7 +42,7 @@ describe("sending a token", () => {
     expect((await ask({ authorization: "Basic dXNlcjpwYXNz", cookie })).status).toBe(200);
   });
 
-  test("needs no origin of ours, which a cookie does", async () => {
+  test("needs no same-site origin, unlike a cookie", async () => {
     const { headers } = await makeToken(harness, "operator");
     const foreign = { origin: "https://elsewhere.example", "sec-fetch-site": "cross-site" };
     expect((await ask({ ...headers, ...foreign }, "/api/free", "POST")).status).toBe(200);
@@ -111,7 +111,7 @@ describe("an invalid token", () => {
     expect(await ask(headers)).toMatchObject(refusal);
   });
 
-  test("is held up after many from one address, where a right one still passes", async () => {
+  test("is delayed after many from one address, unlike a valid one", async () => {
     const { headers } = await makeToken(harness, "operator");
     const from = { "x-lightdesk-address": "203.0.113.7" };
     const statuses = [];
@@ -183,7 +183,7 @@ describe("the scope of a token", () => {
     expect((await ask(headers, "/api/nothing")).status).toBe(404);
   });
 
-  test("strips a token beside a graph and forwards all other fields", async () => {
+  test("strips a token next to a graph and forwards all other fields", async () => {
     const { token, headers } = await makeToken(harness, "operator");
     const submitResponse = await harness.request("/api/prompt", {
       method: "POST",

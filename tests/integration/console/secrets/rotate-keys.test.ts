@@ -72,7 +72,7 @@ test("counts an unreadable key, keeps it and fails the command", async () => {
   expect(key && openApiKey(lostKeyRing, key)).toBe("sk-lost");
 });
 
-test("reports a row that has the new key's id but does not open", async () => {
+test("reports a row with the new key's id that can't be decrypted", async () => {
   const { store } = harness.console;
   const [first] = await store.sealed.apiKeys();
   if (!first) throw new Error("no key");

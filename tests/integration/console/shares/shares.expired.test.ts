@@ -101,7 +101,7 @@ test("answers 410 for a deleted asset and keeps the others", async () => {
   expect(await statusOf(token, "/2")).toBe(200);
 });
 
-test("asks for a password, limits tries and opens one share per browser", async () => {
+test("requires a password, limits tries and opens one share per browser", async () => {
   const { token } = await share({ password: "open sesame" });
   const second = await share({ password: "open sesame" });
   expect(await visit(token)).toEqual({ kind: "locked" });

@@ -180,7 +180,7 @@ test("shares a job's outputs, its workflow if chosen with masks, never the job",
   expect(await statusOf(plain.token, "/3")).toBe(404);
 });
 
-test("refuses, leaves out or accepts a file with metadata that cannot be removed", async () => {
+test("refuses, omits or accepts a file with metadata that can't be removed", async () => {
   const form = new FormData();
   form.set("file", new Blob(["<svg xmlns='http://www.w3.org/2000/svg'/>"], { type: "image/svg+xml" }), "drawn.svg");
   const svg = (await (await harness.request("/api/assets", { as: "operator", method: "POST", body: form })).json()).id as string;
@@ -198,7 +198,7 @@ test("refuses, leaves out or accepts a file with metadata that cannot be removed
   ]);
 });
 
-test("shares only what an operator sees, unless shares are off", async () => {
+test("shares only what an operator can see, unless shares are off", async () => {
   const make = (as: "viewer" | "operator", json: object) => harness.request("/api/console/shares", { as, method: "POST", json });
   const body = { assets: [shared.id], expiresInMs: DAY };
   expect((await make("viewer", body)).status).toBe(403);

@@ -209,7 +209,7 @@ it("never sends an oversized picture and reports its size", async () => {
   }
 });
 
-it("makes no preview of media sent whole and passes a preview's encoding on", async () => {
+it("makes no preview of whole media and keeps a preview's encoding", async () => {
   for (const type of ["video/mp4", "audio/wav"]) {
     world.files.set("media", { type, bytes: Buffer.alloc(1024) });
     expect([type, (await world.ask("filename=media&edge=128")).status]).toEqual([type, 204]);

@@ -11,7 +11,7 @@ const png = await sharp({ create: { width: 80, height: 40, channels: 3, backgrou
   .png()
   .toBuffer();
 
-test("holds twelve large files at once and never delays a small one", async () => {
+test("processes twelve large files at once without delaying a small one", async () => {
   const pending: (() => void)[] = [];
   const service = await startLittleServer(({ url }, response) => {
     if (url.includes("small")) return void response.setHeader("content-length", png.length).end(png);

@@ -40,7 +40,7 @@ async function startPictures() {
   };
 }
 
-test("answers at once with Retry-After after four timed-out pictures", async () => {
+test("answers immediately with Retry-After after four timed-out pictures", async () => {
   const { world, ask, countRequests: countRequests } = await startPictures();
   for (const name of ["a.png", "b.png", "c.png", "d.png"]) {
     const response = await silently(() => ask(name));
@@ -92,7 +92,7 @@ test("forwards a service's Retry-After and asks again on the next request", asyn
   expect(await requestThumbnail("filename=here.png")).toEqual([200, null, 11]);
 });
 
-test("does not count a second lookup of an asset as a time-out", async () => {
+test("doesn't count a second lookup of an asset as a time-out", async () => {
   const service = await startLittleServer(({ url }, response) => {
     if (url.startsWith("/api/assets?")) return answerJson(response, { assets: [], total: 0, has_more: false });
     answerJson(response, { code: "NOT_FOUND", message: "no" }, 404);
@@ -105,7 +105,7 @@ test("does not count a second lookup of an asset as a time-out", async () => {
   expect((await requestThumbnail("gone")).status).toBe(404);
 });
 
-test("does not count abandoned pictures against a service", async () => {
+test("doesn't count abandoned pictures against a service", async () => {
   const { at, ask, countRequests: countRequests } = await startPictures();
   for (let each = 1; each <= 5; each += 1) {
     const controller = new AbortController();
@@ -143,7 +143,7 @@ test("treats non-pictures as final only after a whole file", async () => {
   expect(await waitFor("e")).toEqual(["e", 204, "private, max-age=86400, immutable"]);
 });
 
-test("falls back to the file when its preview is useless, and not for other types", async () => {
+test("falls back to the file when its preview is useless", async () => {
   const previews = {
     error: "/shown/error",
     page: "/shown/page",

@@ -23,7 +23,7 @@ test("judges by content and answers no preview for SVG, HTML and damaged files",
   }
 });
 
-test("answers no preview for a false picture in the embedded service", async () => {
+test("answers no preview for a fake picture in the embedded service", async () => {
   const form = new FormData();
   form.set("tags", '["input"]');
   form.set("file", new File(["no picture at all"], "nonsense.png", { type: "image/png" }));
@@ -188,7 +188,7 @@ test.each([
   "https://2130706433/x.png",
   "https://[::ffff:127.0.0.1]/x.png",
   "https://[64:ff9b::7f00:1]/x.png",
-])("does not open a preview at %s", async (address) => {
+])("doesn't open a preview at %s", async (address) => {
   world.previews.set("bad", address);
   const response = await world.ask("asset=bad&edge=128");
   expect(response.status).toBeGreaterThanOrEqual(400);

@@ -138,7 +138,7 @@ test("makes thumbnails of the embedded service's pictures", async () => {
   expect([response.status, response.headers.get("content-type")]).toEqual([200, "image/webp"]);
 });
 
-test("shrinks from bytes what the service finds too large", async () => {
+test("shrinks pictures locally that the service finds too large", async () => {
   const proud = await startLittleServer(({ url }, response) => {
     if (new URL(url, "http://x").searchParams.has("res")) return answerJson(response, { code: "TOO_LARGE", message: "no" }, 422);
     response.writeHead(200, { "content-type": "image/png" }).end(world.png);

@@ -44,7 +44,7 @@ test.each(cases)("reports %s %s of an existing item as absent and of a missing o
 
 const countRequests = (path: string) => server.requests.filter(({ url }) => url.startsWith(path)).length;
 
-test("does not send an absent change again", async () => {
+test("doesn't resend an absent change", async () => {
   bodies = { "/api/jobs/a": { id: "a", status: "pending" }, "/api/jobs/b": { id: "b", status: "pending" }, "/api/jobs": jobs };
   for (const id of ["a", "b"]) expect(await request("POST", `/api/jobs/${id}/cancel`)).toEqual([501, "NOT_IMPLEMENTED"]);
   expect(countRequests("/api/jobs/b")).toBe(0);
@@ -75,7 +75,7 @@ test.each([
   expect(await change("x/b.json")).toEqual([501, "NOT_IMPLEMENTED"]);
 });
 
-test.each(changes)("draws no conclusion from %s of an asset%s that is locked or gone", async (method, under, json) => {
+test.each(changes)("draws no conclusion from %s of a locked or missing asset%s", async (method, under, json) => {
   bodies = Object.fromEntries(["a", "b", "c"].map((id) => [`/api/assets/${id}`, { id, is_immutable: true }]));
   for (const id of ["a", "b", "c", "gone", "gone too"])
     expect(await request(method, `/api/assets/${encodeURIComponent(id)}${under}`, json)).toEqual([404, "NOT_FOUND"]);

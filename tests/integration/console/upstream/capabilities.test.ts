@@ -68,7 +68,7 @@ test("refuses unknown capabilities and connections", async () => {
   expect((await has("gone", ["tags.list"])).status).toBe(404);
 });
 
-test("names the capability of a refused act and stops sending it", async () => {
+test("names the capability of a refused action and stops sending it", async () => {
   [files, status, onRead] = [[], 405, () => undefined];
   const connection = await harness.connect(server.url, "k");
   const move = () =>

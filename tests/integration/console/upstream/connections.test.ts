@@ -91,7 +91,7 @@ test("returns how long a postponed check must wait", async () => {
 test.each<[string, Answer, string]>([
   ["a refused key", (_, response) => answerJson(response, { code: "UNAUTHORIZED", message: "no" }, 401), "refused"],
   ["a service that is broken", (_, response) => answerJson(response, {}, 500), "failing"],
-])("leaves nothing behind after a new connection to %s", async (_name, respond, outcome) => {
+])("stores nothing after a failed connection to %s", async (_name, respond, outcome) => {
   const server = await startLittleServer(respond);
   const before = await listConnections();
   const { status, body } = await save(server.url);
@@ -125,7 +125,7 @@ test("keeps stored key and address when new ones are refused, but saves a new na
   expect((await change({ name: "Renamed" })).connection).toMatchObject({ name: "Renamed", status: "refused" });
 });
 
-test("does not overwrite a connection changed during its check", async () => {
+test("doesn't overwrite a connection changed during its check", async () => {
   const slow: (() => void)[] = [];
   const server = await startLittleServer(({ headers }, response) => {
     const respond = () => answerJson(response, { status: "active" });
@@ -220,7 +220,7 @@ test("logs a change with the service's actual answer, and no reads", async () =>
   expect((await harness.console.store.audit.listNewest(100)).map(({ action }) => action)).not.toContain("getUser");
 });
 
-test("remembers a missing capability but learns nothing from a missing item", async () => {
+test("remembers a missing capability but not a missing item", async () => {
   const server = await startLittleServer((_, response) => answerJson(response, { code: "NOT_FOUND", message: "no" }, 404));
   const id = await harness.connect(server.url, "k");
   for (const _ of ["asked", "remembered"]) {
@@ -243,7 +243,7 @@ test.each([
   "http://127.0.0.1:9/?key=1",
   "http://127.0.0.1:9/#part",
   "http://name:word@127.0.0.1:9",
-])("%s is no base URL", async (baseUrl) => {
+])("rejects %s as a base URL", async (baseUrl) => {
   const { status, body } = await save(baseUrl);
   expect([status, body.code, body.details?.[0]?.path]).toEqual([400, "INVALID_BODY", "baseUrl"]);
 });

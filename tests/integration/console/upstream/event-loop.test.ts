@@ -77,7 +77,7 @@ const largest: [string, string][] = [
   ["small objects", listOf('{"a":{}}')],
 ];
 
-test.each(largest)("never blocks longer than allowed while reading an answer of %s", async (_, text) => {
+test.each(largest)("never blocks longer than allowed while reading a response of %s", async (_, text) => {
   const open = await connect({ "/api/jobs/job-1": text }, { key: KEY, path: "/api/jobs/job-1" });
   // Once before, so that the code is compiled and the worker runs.
   await (await open()).arrayBuffer();

@@ -24,7 +24,7 @@ test.each([
   [404, { code: "NOT_FOUND", message: "no route" }, 502, "UPSTREAM_NOT_FOUND"],
   [503, { code: "INTERNAL", message: "a word of ours" }, 503, "SERVICE_UNAVAILABLE"],
   [403, { code: "ROLE_TOO_LOW", message: "a word of ours" }, 403, "FORBIDDEN"],
-])("answers a list that meets %i %j with %i %s", async (status, body, shownStatus, code) => {
+])("answers a list that gets %i %j with %i %s", async (status, body, shownStatus, code) => {
   const request = await connect((_, response) => answerJson(response, body, status));
   const reply = await request("/api/jobs");
   expect(reply.status).toBe(shownStatus);
@@ -56,7 +56,7 @@ test("blames the address for uploads to a non-service", async () => {
   }
 });
 
-test("does not blame the address for a bad body", async () => {
+test("doesn't blame the address for a bad body", async () => {
   const request = await connect((_, response) => answerJson(response, { code: "INVALID_QUERY", message: "prompt: no" }, 400));
   const reply = await request("/api/prompt", "POST", { prompt: { "1": { class_type: "A", inputs: {} } } });
   expect(await reply.json()).toMatchObject({ code: "BAD_REQUEST", message: "prompt: no" });
@@ -68,7 +68,7 @@ test("accepts an empty answer to a queue change", async () => {
   expect(reply.status).toBe(200);
 });
 
-test("clear wins over delete, and what has no effect at a service is not sent there", async () => {
+test("prefers clear over delete and drops no-ops", async () => {
   const bodies: unknown[] = [];
   const request = await connect(({ method, url, body }, response) => {
     if (method === "POST") bodies.push(JSON.parse(body.toString()));
@@ -80,7 +80,7 @@ test("clear wins over delete, and what has no effect at a service is not sent th
   expect(bodies).toEqual([{ clear: true }, { clear: true }, { prompt: {}, extra_data: {} }]);
 });
 
-test("reads a 404 as an empty folder only while the service answers elsewhere", async () => {
+test("reads a 404 as an empty folder only while the service works otherwise", async () => {
   let isOut = false;
   const jobs = { jobs: [], pagination: { offset: 0, limit: 1, total: 0, has_more: false } };
   const send = await connect((request: ReceivedRequest, response) => {
@@ -118,7 +118,7 @@ describe.each([
     expect((await request(`${list}/${id}`)).status).toBe(200);
   });
 
-  test("counts its 404 only while the list answers", async () => {
+  test("counts a 404 only while the list works", async () => {
     let isOut = false;
     const send = await connect((request: ReceivedRequest, response) => {
       if (!isOut && request.url.startsWith(`${list}?`)) answerJson(response, none);
@@ -148,7 +148,7 @@ test.each([undefined, `blake3:${"b".repeat(64)}`])("trusts content only by the o
   expect(await (await offer()).json()).toEqual({ asset: null, isUnclear: true });
 });
 
-test("six seconds in which every address is a 404 do not take an ability away", async () => {
+test("keeps capabilities during six seconds of 404s", async () => {
   let isOut = false;
   const jobs = { jobs: [], pagination: { offset: 0, limit: 1, total: 0, has_more: false } };
   const send = await connect((request: ReceivedRequest, response) => {

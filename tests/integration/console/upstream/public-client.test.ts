@@ -61,7 +61,7 @@ const memberOf = (headers: Record<string, string>) =>
     url,
   );
 
-it.each(Object.keys(publicClients))("%s takes back what it submitted and what it made", async (name) => {
+it.each(Object.keys(publicClients))("%s cancels its jobs and deletes its files", async (name) => {
   const target = { base: `${url}/api`, headers };
   await controlsOf[name]?.(target, (controls) => takeEverythingBack(memberOf(headers), controls));
 });
@@ -160,7 +160,7 @@ describe("docs/api.md", async () => {
   });
 });
 
-it("tells listeners about a stop without waiting for them", async () => {
+it("notifies listeners of a stop without waiting for them", async () => {
   const { socket } = await openEvents(`${url}/ws`, headers);
   const closing = once(socket, "close");
   expect(await console.stop("SIGTERM")).toBe(0);

@@ -90,7 +90,7 @@ test("names a wrong field and keeps the built-in runner", async () => {
   expect((await request(`${path}/${builtIn?.id}`, "DELETE")).status).toBe(400);
 });
 
-test("names a job's runner even if removed, and what a waiting job waits for", async () => {
+test("names a job's runner even if removed, and what a job waits for", async () => {
   const gpu = await startRunnerServer({ objectInfo: gpuClasses(["house.safetensors"]) });
   const graph = (seed: number) => ({
     "1": { class_type: "LoadModel", inputs: { model: "house.safetensors" } },

@@ -26,7 +26,7 @@ test.each(["job-1", "0b6c7e9e-0000-4000-8000-000000000001", "über alles (2)"])(
 });
 
 const lists = ["/api/jobs", "/api/assets", "/api/history_v2", "/api/history", "/api/userdata?dir=workflows/", "/api/tags", "/api/tasks"];
-test.each(lists)("%s refuses a filter that it does not have", async (path) => {
+test.each(lists)("%s rejects an unsupported filter", async (path) => {
   const before = server.requests.length;
   for (const name of ["tags_any", "after", "constructor"]) {
     const response = await harness.request(`${path}${path.includes("?") ? "&" : "?"}${name}=x&connection=${connection}`, { as: "viewer" });

@@ -72,7 +72,7 @@ describe("upstream", () => {
     }
   });
 
-  test("does not buffer an answer beyond the limit", async () => {
+  test("doesn't buffer a response beyond the limit", async () => {
     const { upstream } = await against((_, response) => answerJson(response, { status: "a".repeat(5000) }), { jsonBytes: 1000 });
     expect(codeOf(await upstream.call(operations.getUser))).toBe("UPSTREAM_TOO_LARGE");
   });
@@ -97,7 +97,7 @@ describe("upstream", () => {
     expect(codeOf(await upstream.call(operations.getUser))).toBe("UPSTREAM_REFUSED_KEY");
   });
 
-  test("aborts the request when the caller leaves", async () => {
+  test("aborts the request when the caller disconnects", async () => {
     const { server, upstream } = await against(() => undefined, { readMs: 10_000 });
     const controller = new AbortController();
     const running = upstream.call(operations.getUser, { signal: controller.signal });
@@ -237,7 +237,7 @@ describe("unresponsive service", () => {
     expect(await patient).toMatchObject({ ok: true, value: { status: "active" } });
   });
 
-  test("does not delay a page as long as its own read may take", async () => {
+  test("doesn't delay a page as long as its own read may take", async () => {
     const harness = await createHarness({ upstreamLimits: { pageMs: 100, readMs: 20_000 } });
     const server = await startLittleServer(() => undefined);
     open.push(server);

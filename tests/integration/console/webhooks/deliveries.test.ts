@@ -134,7 +134,7 @@ it.each([
   await expect(world.add({ url, ...change })).rejects.toThrow("INVALID_BODY");
 });
 
-it("reports a receiver that does not answer in time", async () => {
+it("reports a receiver that doesn't answer in time", async () => {
   const { store, ring, log, now } = world.harness.console;
   const never = (request: Request) =>
     new Promise<Response>((_, reject) => request.signal.addEventListener("abort", () => reject(new Error("late"))));
@@ -241,7 +241,7 @@ describe("a disabled webhook", () => {
     expect(await world.deliveries(webhook.id)).toEqual([]);
   });
 
-  it("starts anew when it is enabled after another process stored its state", async () => {
+  it("restarts when enabled after another process stored its state", async () => {
     const { connection, webhook } = await begin({ isEnabled: false });
     const { console: desk } = world.harness;
     await record(connection, [], desk.now());
@@ -253,7 +253,7 @@ describe("a disabled webhook", () => {
   it.each([
     ["sends", 1, "delivered"],
     ["gives up", -1, "failed"],
-  ])("%s a waiting delivery when it is enabled %s h before its time is over", async (_what, hours, expected) => {
+  ])("%s a pending delivery when enabled %s h before its expiry", async (_what, hours, expected) => {
     const { webhook } = await world.add({ isEnabled: false });
     const { store, now } = world.harness.console;
     const delivery = { webhookId: webhook.id, eventId: "evt_waiting", type: "queue.idle", body: bodyOfEvent(), createdAt: now() };

@@ -166,7 +166,7 @@ it("sends an event once when several processes detect it", async () => {
   expect(ids.sort()).toEqual(["a", "b", "c", "d"]);
 });
 
-it("runs one check of a connection at a time", async () => {
+it("runs one check per connection at a time", async () => {
   let release = (): void => undefined;
   world.service.answers = new Promise((resolve) => (release = resolve));
   const before = world.upstream.requests.length;
@@ -193,7 +193,7 @@ it("reports an outage once after three failures, and its end", async () => {
   expect(world.types()).toEqual(["connection.down", "connection.up"]);
 });
 
-it("reports no end of an outage that was too short to report", async () => {
+it("doesn't report the end of an unreported outage", async () => {
   const { console: desk } = world.harness;
   const access = await openUnattended(desk, world.connection);
   if (!access.ok) throw new Error(access.failure.message);

@@ -64,7 +64,7 @@ it("keeps a typed word when clearing fails and clears next time", async () => {
   expect(screen.getByText("History cleared")).toBeDefined();
 });
 
-it("says what it does with the selected entries where the bar of the selection was", async () => {
+it("shows the result in place of the selection bar", async () => {
   network.isBroken = false;
   await show();
   await select("old-1");
@@ -79,7 +79,7 @@ it("says what it does with the selected entries where the bar of the selection w
   expect(screen.getByRole("region", { name: "Actions for the selected jobs" }).textContent).toContain("removed");
 });
 
-it("says of how many its entries are some, as the service counts ended jobs", async () => {
+it("shows its entries as a part of all ended jobs", async () => {
   const countResponse = { jobs: [], pagination: { total: 240, limit: 1, offset: 0, has_more: true } };
   vi.stubGlobal("fetch", async (path: string) => Response.json(path.startsWith("/api/jobs?") ? countResponse : { history: [] }));
   const value: JobsView = { rows: [{ id: "old-1", word: "completed", state: "completed", outputs: 0 }], unreadable: 0 };
@@ -98,7 +98,7 @@ it("says of how many its entries are some, as the service counts ended jobs", as
   expect(screen.getByRole("navigation", { name: "Pages" }).textContent).toMatch(/^1.1 of 240/);
 });
 
-it("holds the rows of a later page when jobs arrive, and leads to the first page", async () => {
+it("keeps a later page's rows when jobs arrive and links to the first", async () => {
   const entry = (prompt_id: string) => ({ prompt_id, status: { status_str: "success", completed: true, messages: [] } });
   const response = { history: [entry("new-1"), entry("old-1")] };
   vi.stubGlobal("fetch", async (path: string) =>

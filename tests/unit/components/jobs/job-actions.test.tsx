@@ -29,7 +29,7 @@ describe("actions of a job's page", () => {
   }
   const press = async (name: string) => act(async () => void fireEvent.click(screen.getByRole("button", { name })));
 
-  it("is what its state allows", () => {
+  it("depends on its state", () => {
     const offered = (extra: object) => {
       renderInApp(<Acts facts={factsOf(extra)} />);
       const namesBefore = names();
@@ -43,14 +43,14 @@ describe("actions of a job's page", () => {
     expect(offered({ status: "completed", workflow: undefined })).toEqual([]);
   });
 
-  it("is not Stop where the service has none, with a reason", async () => {
+  it("explains why Stop is missing", async () => {
     answering({ "/api/console/capabilities": { "jobs.stop": false } });
     renderInApp(<Acts facts={factsOf({ status: "executing" })} connection="core-1" />);
     expect(await screen.findByText("This service cannot stop running jobs")).toBeDefined();
     expect(screen.queryByRole("button", { name: "Stop job" })).toBeNull();
   });
 
-  it("holds a cancel for five seconds, in which Undo takes it back", async () => {
+  it("delays a cancel by five seconds with Undo", async () => {
     vi.useFakeTimers();
     const requests = answering({ "/api/queue": { deleted: ["job-1"] } });
     renderInApp(<Acts facts={factsOf({ status: "pending" })} />);
@@ -113,7 +113,7 @@ describe("actions of a job's page", () => {
     }
   });
 
-  it("runs a job again, and reports a lost answer as unknown", async () => {
+  it("runs a job again and reports a lost response as unknown", async () => {
     const detail = { id: "job-1", status: "completed", workflow: { prompt: graph } };
     const requests = answering({ "/api/jobs/job-1": detail, "/api/prompt": { prompt_id: "new-job-1" } });
     renderInApp(<Acts facts={factsOf()} />);
@@ -141,7 +141,7 @@ describe("actions of a job's page", () => {
     expect(requests).toHaveLength(2);
   });
 
-  it("asks for masked inputs instead of sending them", async () => {
+  it("requests masked inputs instead of sending them", async () => {
     const masked = { "4": { class_type: "Call", inputs: { api_key: "[REDACTED]" } } };
     const requests = answering({ "/api/jobs/job-1": { id: "job-1", status: "completed", workflow: { prompt: masked } } });
     renderInApp(<Acts facts={factsOf()} />);

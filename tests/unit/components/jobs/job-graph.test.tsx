@@ -56,7 +56,7 @@ describe("the graph of a job", () => {
     expect(nameOfClass(class_names, "constructor")).toBeUndefined();
   });
 
-  it("draws no node that a late refusal left unnamed, and no mask in place of a value", () => {
+  it("draws no node that a late refusal left unnamed and hides masks", () => {
     const lateFacts = factsOf({
       status: "failed",
       execution_error: { node_id: "", node_type: "", exception_message: "refused", exception_type: "ValidationError" },

@@ -21,7 +21,7 @@ import { AtPage } from "@/tests/support/at-page";
 import { renderInApp } from "../render";
 import { factsOf } from "./sample-job";
 
-it("shows the refusal in place of a job whose id can't be opened", async () => {
+it("shows the refusal instead of a job whose id can't be opened", async () => {
   const refused = failed({ code: "NOT_FOUND", message: "This id has characters that no address may have.", status: 404 });
   await act(async () =>
     renderInApp(
@@ -49,7 +49,7 @@ describe("contents of a job's page", () => {
     expect(screen.queryByRole("button", { name: "Show in graph" })).toBeNull();
   });
 
-  it("the service's status only when it says more than the state", () => {
+  it("shows the service's status only when it adds to the state", () => {
     const status = (word: string, statusWord?: string) => {
       renderInApp(<JobDetails facts={factsOf({ status: word }, statusWord)} />);
       const value = screen.queryByText("Status")?.nextElementSibling?.textContent;
@@ -87,7 +87,7 @@ describe("contents of a job's page", () => {
     expect(submitted(Date.now() - 3_000)).not.toContain(",");
   });
 
-  it("the waiting time, as an upper bound for waits below a second", () => {
+  it("shows the waiting time, as an upper bound below a second", () => {
     const waited = (create_time: number, execution_start_time: number) => {
       renderInApp(<JobDetails facts={factsOf({ status: "completed", create_time, execution_start_time })} />);
       const value = screen.getByText("Waited").nextElementSibling?.textContent;
@@ -157,7 +157,7 @@ describe("contents of a job's page", () => {
     expect(screen.getByText("All 2 runs completed")).toBeDefined();
   });
 
-  it("outputs of every kind as what they are", () => {
+  it("shows outputs of every kind", () => {
     const file = (filename: string) => ({ filename, subfolder: "", type: "output" });
     const outputs = {
       9: { images: [file("a.png"), file("film.mp4"), null] },
@@ -188,7 +188,7 @@ function OnItsPage() {
   return <p aria-label="on its page">{value === undefined ? "is read" : Object.keys(value.words ?? {}).join(" ")}</p>;
 }
 
-test("shows the job's full page beside Run's copy of the job", async () => {
+test("links the job's full page in Run's copy", async () => {
   vi.stubGlobal("fetch", (path: string) => {
     const pagination = { offset: 0, limit: 20, total: 1, has_more: false };
     return Promise.resolve(Response.json(path.startsWith("/api/jobs/a") ? job : { jobs: [job], pagination }));

@@ -59,7 +59,7 @@ it("shows the state, a large first picture and a strip of the others", async () 
   expect(screen.getByRole("link", { name: "Open page" }).getAttribute("href")).toBe(`/jobs/${id}`);
 });
 
-it("takes the focus on opening and returns it to the job's row on Esc", async () => {
+it("takes focus on opening and returns it to the job's row on Esc", async () => {
   const { id } = jobAt((job) => detail(job));
   const { onClose, gone } = await show(id);
   expect(document.activeElement).toBe(screen.getByRole("complementary"));

@@ -31,7 +31,7 @@ import { renderInApp } from "../render";
 const defaults = { sort_by: "create_time", sort_order: "desc", offset: 0, limit: 100 } as const;
 
 describe("the address", () => {
-  it("says view=all only where nothing else in it says which list is meant", () => {
+  it("adds view=all only when nothing else defines the list", () => {
     expect(listHref("jobs", defaults, { view: "all", connection: "c1" })).toBe("/jobs?view=all&connection=c1");
     expect(listHref("jobs", { ...defaults, limit: 25 }, { view: "all" })).toBe("/jobs?limit=25");
     expect(viewHref("jobs", "status=failed&limit=50", "c1")).toBe("/jobs?status=failed&limit=50&connection=c1");
@@ -118,7 +118,7 @@ describe("a selection", () => {
     expect([store.isMatching(), [...store.ids()]]).toEqual([false, ["a", "c", "d"]]);
   });
 
-  it("shows in its boxes, and the box above takes and lets go of the page", () => {
+  it("checks its boxes, and the header box selects the page", () => {
     const store = renderList();
     renderInApp(
       <>
@@ -141,7 +141,7 @@ describe("a selection", () => {
 });
 
 describe("the chosen columns", () => {
-  it("move, hide and come back, but the job itself always shows", () => {
+  it("move, hide and return, except the job column", () => {
     const movedChoice = moveColumn(DEFAULT_CHOICE, "workflow", -1);
     expect(shownColumns(movedChoice).slice(1, 4)).toEqual(["status", "workflow", "job"]);
     expect(moveColumn(DEFAULT_CHOICE, "preview", -1)).toBe(DEFAULT_CHOICE);
@@ -167,7 +167,7 @@ describe("the chosen columns", () => {
     expect(ids.reduce(addInput, DEFAULT_CHOICE).order.length).toBe(DEFAULT_CHOICE.order.length + 8);
   });
 
-  it("put inputs next to the workflow, pin them, and take them from a saved view", () => {
+  it("put inputs next to the workflow, pin them and read them from a view", () => {
     const [seed, steps] = [inputIdOf("*KSampler", "seed"), inputIdOf("*KSampler", "steps")];
     const after = (choice: typeof DEFAULT_CHOICE) => choice.order.slice(choice.order.indexOf("workflow") + 1).slice(0, 2);
     expect(after(addInput(addInput(DEFAULT_CHOICE, steps), seed))).toEqual([seed, steps]);
@@ -215,7 +215,7 @@ describe("the chosen columns", () => {
   });
 
   it.each([null, "", "no json", "[]", '{"order":["bogus","input:%E0:x"],"widths":{"job":"wide","status":5000},"hidden":7}'])(
-    "stored as %j are the usual ones",
+    "fall back to the defaults when stored as %j",
     (text) => {
       const storage = { getItem: () => text, setItem: () => undefined, removeItem: () => undefined };
       expect(persisted("columns", readChoice, () => storage).get()).toEqual(DEFAULT_CHOICE);

@@ -74,7 +74,7 @@ it("reruns the focused row's job with r", async () => {
   expect(await screen.findByText("1 not found")).toBeDefined();
 });
 
-it("leaves c and r alone for members who may not run jobs", () => {
+it("ignores c and r for members who can't run jobs", () => {
   const { focus } = showList(false);
   focus("wait-1");
   fireEvent.keyDown(document.activeElement ?? document.body, { key: "c" });
@@ -82,7 +82,7 @@ it("leaves c and r alone for members who may not run jobs", () => {
   expect(screen.queryByRole("button", { name: "Undo" })).toBeNull();
 });
 
-it("offers acts on the selected jobs among the commands", async () => {
+it("offers actions on the selected jobs among the commands", async () => {
   outside(() => Response.json({}));
   const { store } = showList();
   expect(usePageActions.getState()).toEqual([]);

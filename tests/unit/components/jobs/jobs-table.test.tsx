@@ -164,7 +164,7 @@ it.each([
   ["in_progress", { progress: { nodes_done: 1, current_node: "3" } }, "node 3"],
   ["in_progress", {}, ""],
   ["pending", { waits: { state: "queued", runners: ["GPU 1"], ahead: 2, message: "" } }, "queued on GPU 1, behind 2 jobs"],
-])("shows how far a job is or where it is queued (%s %j)", (status, more, text) => {
+])("shows progress or the queue position (%s %j)", (status, more, text) => {
   const row = toJobRow(jobListItemSchema.parse({ id: "x", status, ...more }));
   expect(renderInApp(<What row={row} />).container.textContent).toBe(text);
 });

@@ -25,7 +25,7 @@ it("shows no figures and no Clear when the queue cannot be read", async () => {
   expect(screen.queryByRole("button", { name: "Clear" })).toBeNull();
 });
 
-it("says that a loaded queue is empty", async () => {
+it("reports an empty loaded queue", async () => {
   await show(
     Promise.resolve(ok({ value: { running: [], pending: [], pendingTotal: 0, isSortedBySubmission: false, canStop: false }, atMs: 1 })),
   );
@@ -43,7 +43,7 @@ it("blocks Clear while a cancelled job can still be restored", async () => {
   expect(requests).toHaveLength(1);
 });
 
-it("gives two cancels their own five seconds and their own Undo", async () => {
+it("delays two cancels separately, each with its own Undo", async () => {
   const requests = await showBusy(false);
   renderInApp(<Toasts />);
   press("Cancel job wait-1");
@@ -60,7 +60,7 @@ it("gives two cancels their own five seconds and their own Undo", async () => {
   expect(requests).toHaveLength(1);
 });
 
-it("restores one row by its Undo and all by the act's Undo", async () => {
+it("restores one row by its Undo and all by the action's Undo", async () => {
   const requests = await showBusy(false);
   renderInApp(<Toasts />);
   const cancelBoth = () => {
@@ -152,9 +152,9 @@ it("pauses all clocks while the service is unreachable", async () => {
   expect(waitedOf("waits")).toMatch(/^2m/);
 });
 
-it("shows the runner in whose own queue a job is, in place of when it may start", async () => {
+it("shows the runner that queued a job instead of its start", async () => {
   const waits = { state: "queued", runners: ["GPU 1"], ahead: 1, message: "" } as const;
-  const pending = [{ ...row("there", "pending"), waits: { ...waits, runners: [...waits.runners] } }];
+  const pending = [{ ...row("there", "pending"), waiting: { ...waits, runners: [...waits.runners] } }];
   noteCalls();
   await show(
     Promise.resolve(ok({ value: { running: [], pending, pendingTotal: 1, isSortedBySubmission: false, canStop: false }, atMs: 1 })),
@@ -175,7 +175,7 @@ function breakNetwork() {
   return { network, sent: whole };
 }
 
-it("says why a cancelling failed, and tries it again", async () => {
+it("explains a failed cancel and retries it", async () => {
   vi.useFakeTimers();
   const { network, sent } = breakNetwork();
   await show(Promise.resolve(ok({ value: { ...busy, pendingTotal: 2, isSortedBySubmission: false, canStop: false }, atMs: 1 })));
@@ -203,7 +203,7 @@ it("reports a cancel that failed while the page closed", async () => {
   expect(screen.getByText(/^1 with an unknown result: Lightdesk cannot be reached/)).toBeDefined();
 });
 
-it("keeps the question open until the answer and retries after a failure", async () => {
+it("keeps the dialog open until the response and retries after a failure", async () => {
   vi.useFakeTimers();
   const { network, sent } = breakNetwork();
   await show(Promise.resolve(ok({ value: { ...busy, pendingTotal: 2, isSortedBySubmission: false, canStop: false }, atMs: 1 })));

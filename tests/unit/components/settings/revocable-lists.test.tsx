@@ -116,7 +116,7 @@ describe("tokens screen", () => {
     );
   const press = (name: string) => act(async () => fireEvent.click(screen.getByRole("button", { name })));
 
-  it("asks for a connection first and never shows an outage as empty", async () => {
+  it("requires a connection and never shows an outage as empty", async () => {
     await show("viewer", { ...two, connections: [] }, "away");
     expect(screen.queryByText("No tokens.")).toBeNull();
     expect(screen.getByText("Something failed inside Lightdesk")).toBeTruthy();

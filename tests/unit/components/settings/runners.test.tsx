@@ -53,7 +53,7 @@ const press = (name: string) => act(async () => fireEvent.click(screen.getByRole
 const type = (label: string, value: string) => fireEvent.change(screen.getByLabelText(label), { target: { value } });
 const rowOf = ({ label }: Runner) => within(screen.getByRole("heading", { name: label }).closest("li") ?? document.body);
 
-it("says of each runner what it is, what it does and what it has done", async () => {
+it("shows each runner's type, state and totals", async () => {
   await show([builtInRunner, studio]);
   const row = rowOf(studio);
   for (const text of ["Ready", "http://10.0.0.12:8188", "fast", "1 of 1 running", "120 done, 3 failed, 4.2 s on average", "0.27.0", "812"])
@@ -63,7 +63,7 @@ it("says of each runner what it is, what it does and what it has done", async ()
   expect(rowOf(builtInRunner).queryByRole("button", { name: "Remove: Built-in" })).toBeNull();
 });
 
-it("says why one takes no jobs and what to do, here and on the overview", async () => {
+it("explains an idle runner with a remedy, here and on the overview", async () => {
   const lostRunner = { ...studio, state: "unreachable" as const, reason: { code: "redirects" as const, message: "It answers 302." } };
   const bad = {
     ...studio,
@@ -132,7 +132,7 @@ it("adds an unresponsive address only on confirmation", async () => {
   ]);
 });
 
-it("asks before one is removed, and says what happens to what runs there", async () => {
+it("confirms a removal and explains what happens to its jobs", async () => {
   await show([builtInRunner, studio]);
   await press("Remove: Studio GPU");
   expect(screen.getByText(/^Its running job moves to another runner and starts again\./)).toBeDefined();
@@ -142,7 +142,7 @@ it("asks before one is removed, and says what happens to what runs there", async
   expect(screen.queryByRole("heading", { name: "Studio GPU" })).toBeNull();
 });
 
-it("says of a job where it ran, in which attempt, and which runner it waits for", () => {
+it("shows a job's runner, attempt and the runner it waits for", () => {
   const waits = { state: "paused", runners: ["Studio GPU"], message: "Its runner is paused." };
   renderInApp(
     <>
@@ -158,13 +158,13 @@ it.each([
   [0, "Queued on GPU 1."],
   [1, "Queued on GPU 1, behind 1 job."],
   [4, "Queued on GPU 1, behind 4 jobs."],
-])("shows the runner whose own queue has a job, behind %i others", (ahead, text) => {
+])("shows the runner that queued a job behind %i others", (ahead, text) => {
   const waits = { state: "queued", runners: ["GPU 1"], ahead, message: text };
   renderInApp(<JobProgress facts={factsOf({ status: "pending", waits })} />);
   expect(screen.getByText(text)).toBeDefined();
 });
 
-it("shows that a job ran twice, and which outputs its runner refused", () => {
+it("shows that a job ran twice and the refused outputs", () => {
   const errors = [{ type: "value_not_in_list", message: "Value not in list", details: "", extra_info: { input_name: "choice" } }];
   const messages = [
     ["note", { code: "cache_cleared" }],

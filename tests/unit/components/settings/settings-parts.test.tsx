@@ -66,7 +66,7 @@ describe("the list of invitations", () => {
     expect(router.refresh).toHaveBeenCalled();
   });
 
-  it("says that none is open, and of a former member's that it is theirs", async () => {
+  it("reports no open invitation and marks a former member's", async () => {
     await show(<InvitationList invitations={Promise.resolve(ok([{ ...open, state: "used", invitedBy: undefined }]))} />);
     expect(screen.getByText("No open invitations.")).toBeDefined();
     expect(screen.getByText(/by a former member/)).toBeDefined();
@@ -95,7 +95,7 @@ describe("the audit log", () => {
     />
   );
 
-  it("shows who did what, when, where and the outcome", async () => {
+  it("shows who, what, when, where and the outcome", async () => {
     const refused = { ...entry, id: 6, action: "ofAnotherVersion", status: 403, code: "ROLE_TOO_LOW", outcome: undefined };
     await show(screenOf([entry, { ...refused, member: undefined, connection: { id: "theirs" } }]));
     const [, first, second] = screen.getAllByRole("row").map((row) => row.textContent);
@@ -104,7 +104,7 @@ describe("the audit log", () => {
     expect(second).not.toContain("ROLE_TOO_LOW");
   });
 
-  it("shows a refused act as attempted, with the reason", async () => {
+  it("shows a refused action as attempted, with the reason", async () => {
     const refused = { ...entry, action: "deleteAsset", target: "a-1", status: 403, code: "ROLE_TOO_LOW", outcome: undefined };
     await show(screenOf([refused, { ...refused, id: 6, status: 404, code: "NOT_FOUND" }]));
     const [, first, second] = screen.getAllByRole("row").map((row) => row.textContent);
@@ -121,7 +121,7 @@ describe("the audit log", () => {
     expect(second).toMatch(/Done$/);
   });
 
-  it("words service failures and notes in both languages", async () => {
+  it("translates service failures and notes in both languages", async () => {
     const items: AuditItem[] = [
       { ...entry, status: 502, code: "UPSTREAM_UNREACHABLE", outcome: undefined },
       { ...entry, id: 6, action: "createConnection", outcome: "strange, not saved" },
@@ -211,7 +211,7 @@ describe("the account", () => {
   const refusal = (path: string) =>
     Response.json({ code: "INVALID_BODY", message: `${path}: is wrong`, details: [{ path, message: "is wrong" }] }, { status: 400 });
 
-  it("reports a wrong password beside its field and keeps typed values", async () => {
+  it("shows a wrong password at its field and keeps typed values", async () => {
     answers = [refusal("currentPassword")];
     await show(<AccountScreen methods={{ password: true, providers: [] }} member={member} sessions={sessions} />);
     const part = form("Email address");
@@ -233,7 +233,7 @@ describe("the account", () => {
     expect(document.querySelector("input[name=email]")).toBeNull();
   });
 
-  it("asks before it ends all others, and offers that only where there are some", async () => {
+  it("confirms before ending all other sessions, if there are any", async () => {
     answers = [Response.json({ code: "INTERNAL", message: "" }, { status: 500 })];
     await show(<AccountScreen methods={{ password: true, providers: [] }} member={member} sessions={sessions} />);
     await press("End all other sessions");

@@ -216,7 +216,7 @@ describe("viewer touch", () => {
     expect(transform()).not.toEqual(before);
   });
 
-  it("turns pages by swiping, and pans when zoomed", async () => {
+  it("pages by swiping and pans when zoomed", async () => {
     renderViewer();
     await arrive("one.png");
     const swipe = async (from: number, to: number) => {

@@ -68,7 +68,7 @@ describe("filling an app", () => {
     expect(fillApp({ ...app, inputs: required }, {})).toMatchObject({ ok: true, values: { cfg: "a fox", steps: 20 } });
   });
 
-  it("takes nothing that an object inherits for a value or an input", () => {
+  it("ignores inherited properties as values and inputs", () => {
     const filled = fillApp({ ...app, inputs: [{ ...steps, name: "constructor", default: undefined, isRequired: true }] }, {});
     expect(filled).toMatchObject({ ok: false, problems: [{ code: "missing" }] });
   });

@@ -28,7 +28,7 @@ it("imports the editor's App mode without links and missing widgets", () => {
   expect(appDefinitionSchema.safeParse(draft).success).toBe(true);
 });
 
-it("asks once for a shared widget and fills every input behind it", () => {
+it("asks once for a shared widget and sets every input behind it", () => {
   const id = "0a0a0a0a-0000-4000-8000-000000000001";
   const inside = (node: number, link: number) => ({
     id: node,
@@ -110,7 +110,7 @@ it("finds subgraph choices by inner id, also when renumbered", () => {
   expect(outputs.map(({ node }) => node)).toEqual(["5:8"]);
 });
 
-it("leaves out keys and repeated inputs, and survives looping links", () => {
+it("omits keys and repeated inputs and survives looping links", () => {
   const slot = (id: number, link: number, name: string) => ({
     id,
     type: "Ask",
@@ -169,7 +169,7 @@ it("guesses large fields for prompts and long texts without a catalogue", () => 
   });
 });
 
-it("takes pinned inputs with the service's ranges and choices, and never a key", () => {
+it("offers pinned inputs with the service's ranges, and never a key", () => {
   const catalogue = {
     KSampler: {
       input: { required: { steps: ["INT", { min: 1, max: 100, step: 1 }], sampler_name: [["euler", "dpm"]], api_key: ["STRING", {}] } },

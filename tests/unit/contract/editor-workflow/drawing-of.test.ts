@@ -27,7 +27,7 @@ test("rejects a drawing with a missing node, another class or another link", () 
   expect(isOf(sink({}))).toBe(false);
 });
 
-test("inside a subgraph each node has a box of its own", () => {
+test("gives each node inside a subgraph its own box", () => {
   const inner = definition(INNER, [{ id: 5, type: "Source" }], { outputs: [[5, 0]] });
   const file = { ...net([{ id: 2, type: INNER }]), definitions: { subgraphs: [inner] } };
   expect(isOf({ "2:5": { class_type: "Source", inputs: {} } }, file)).toBe(true);

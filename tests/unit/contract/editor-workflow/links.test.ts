@@ -156,7 +156,7 @@ test("reports links that the file lacks or that start at a missing node", () => 
   ]);
 });
 
-test("links that a node pack makes by rule are reported, never guessed", () => {
+test("reports node pack links instead of guessing them", () => {
   expect(codes(convert({ ...net([]), extra: { ue_links: [{}] } }).problems)).toEqual(["links_by_rule"]);
 });
 

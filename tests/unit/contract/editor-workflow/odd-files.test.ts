@@ -46,7 +46,7 @@ function changeFile(file: JsonObject, { at, how, from, value }: { at: number; ho
   return file;
 }
 
-test("turns any changed file into a graph with reports and takes values back", async () => {
+test("converts any changed file into a graph with reports", async () => {
   await fc.assert(
     fc.asyncProperty(fc.constantFrom(...files), fc.array(change, { minLength: 1, maxLength: 6 }), async (name, changes) => {
       const file = changes.reduce<JsonObject>(changeFile, structuredClone(JSON.parse(text(name))));
@@ -63,7 +63,7 @@ test("turns any changed file into a graph with reports and takes values back", a
   );
 }, 60_000);
 
-test("very long and very deep files end", () => {
+test("handles very long and very deep files", () => {
   const repeat = (count: number, make: (at: number) => unknown) => Array.from({ length: count }, (_, at) => make(at));
   const chain = repeat(4_000, (id) => ({
     id,

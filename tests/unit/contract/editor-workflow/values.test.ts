@@ -42,7 +42,7 @@ test("reads null as a list's first choice and a number's default", () => {
   });
 });
 
-test("values by name are taken by name", () => {
+test("reads named values by name", () => {
   expect(inputsOf(net([{ id: 1, type: "Listed", values: { size: 9, kind: "two", from: "b" } }]), "1")).toEqual({
     from: "b",
     kind: "two",

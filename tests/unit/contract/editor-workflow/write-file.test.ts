@@ -62,7 +62,7 @@ test("reports a node with a name reserved by the editor", () => {
   expect(toEditorFile(graph, info, { id: "x", places: new Map() }).lost).toEqual(["1", ""]);
 });
 
-test("places nodes as the drawing does, without overlaps", () => {
+test("places nodes like the drawing, without overlaps", () => {
   const positions = new Map([
     ["1", { x: 0, y: 40 }],
     ["2", { x: 0, y: 0 }],
@@ -120,7 +120,7 @@ function differences(item: unknown, more: unknown, path = ""): string[] {
 }
 const objectEntry = (value: object, key: string): unknown => new Map<string, unknown>(Object.entries(value)).get(key);
 
-test("writes a value where a primitive, a subgraph use or a named value holds it", () => {
+test("writes a value where a primitive, subgraph use or named value has it", () => {
   const primitive = net([
     { id: 1, type: "PrimitiveNode", values: [99, "fixed"] },
     { id: 2, type: "Blur", in: { radius: [1, 0, "INT", true] }, values: [4] },

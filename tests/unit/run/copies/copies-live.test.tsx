@@ -132,7 +132,7 @@ describe("copies live", () => {
       expect(screen.queryByRole("button", { name: "Cancel waiting" })).toBeNull();
     });
 
-    it("are not reported gone by a list cut before them", async () => {
+    it("are not reported as removed by a truncated list", async () => {
       rows = [{ id: "one", status: "pending" }];
       await show([accepted("one")], "c1");
       rows = Array.from({ length: 51 }, (_, at) => ({ id: `other ${at}`, status: "completed" }));
@@ -144,7 +144,7 @@ describe("copies live", () => {
       ["that says there are more", 1, { pagination: { total: 2, has_more: true } }],
       ["that counts more jobs than it gives", 1, { pagination: { total: 9 } }],
       ["with a row that nobody can read", 3, { pagination: { total: 1 }, unreadable: 1 }],
-    ])("are gone only by a complete list, not by a short one %s", async (_, create_time, variant) => {
+    ])("are removed only by a complete list, not by a short one %s", async (_, create_time, variant) => {
       const otherJob = { id: "other", status: "completed", create_time: 2 };
       rows = [{ id: "one", status: "pending", create_time }, otherJob];
       await show([accepted("one")], "c1");
@@ -171,7 +171,7 @@ describe("copies live", () => {
       expect(screen.getByText("1 cancelled")).toBeDefined();
     });
 
-    it("are shown as cancelled when the page left during the cancel", async () => {
+    it("are shown as cancelled when the page closed during the cancel", async () => {
       rows = [{ id: "three", status: "pending" }];
       await show([accepted("three")], "c1");
       fireEvent.click(screen.getByRole("button", { name: "Cancel waiting" }));

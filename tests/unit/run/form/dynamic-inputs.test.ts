@@ -102,7 +102,7 @@ describe("a choice with inputs of its own", () => {
     expect(width["1"]?.inputs).not.toHaveProperty(["resize_type.height"]);
   });
 
-  it("is judged by what the choice says of its inputs", () => {
+  it("is judged by the choice's own inputs", () => {
     const far = { ...graph, "1": { class_type: "Resize", inputs: { ...graph["1"]?.inputs, "resize_type.width": 9999, method: "area" } } };
     expect(valueChecker(far, ["1"], catalogue)(far)["1"]?.errors).toMatchObject([
       { type: "value_bigger_than_max", extra_info: { input_name: "resize_type.width" } },
@@ -142,7 +142,7 @@ describe("a value missing from its list", () => {
     ]);
   });
 
-  it("is marked and no fault of a file, which may have been added since", () => {
+  it("is marked but not a fault, since the file may have been added", () => {
     expect(valueChecker(graph, ["4"], catalogue)(graph)).toEqual({});
     expect(fieldsOf(graph, "4")[0]?.control).toEqual({ kind: "media", media: "video", options: ["a.mp4"] });
     expect(fieldsOf(graph, "3")[0]?.control).toEqual({ kind: "image", options: ["one.png", "two.png"] });
@@ -182,7 +182,7 @@ const errorsOn = (id: string, classType: string, input: string): NodeErrors =>
   ]);
 
 describe("names inherited by every object", () => {
-  it("opens, is edited, and carries its errors like any other", () => {
+  it("opens, is edited and shows errors like any other", () => {
     fc.assert(
       fc.property(word, word, word, fc.boolean(), (id, classType, input, hasCatalogue) => {
         const file = open(id, classType, input);
@@ -260,7 +260,7 @@ test("removes a key from typed text, also one without a known shape", () => {
   expect(remaining).toEqual({ graph: { "1": node({ a: "before  after", b: "", c: "kept" }) }, extraData: { deep: { steps: 1 } } });
 });
 
-test("places that a service made up are not read", () => {
+test("ignores made-up places", () => {
   expect(readPlaces([{ kind: "input" }, { kind: "else" }, 5, { kind: "extra", path: "a" }, { kind: "error" }])).toEqual([
     { kind: "error" },
   ]);

@@ -26,7 +26,7 @@ describe("the form of a graph with a catalogue", () => {
     expect(ids.indexOf("3")).toBeLessThan(ids.indexOf("4"));
   });
 
-  it("names a node by its own title, else by the service's name for its class", () => {
+  it("names a node by its title, else by the service's name for its class", () => {
     expect(form[0]?.title).toBe("Photo");
     expect(form[5]?.title).toBe("Save Image");
     expect(build(graph)[5]?.title).toBe("SaveImage");
@@ -57,7 +57,7 @@ describe("the form of a graph with a catalogue", () => {
     ]);
   });
 
-  it("says which classes the service lacks", () => {
+  it("names the classes that the service lacks", () => {
     const production = build(sampleGraph("08-production-sdxl"), catalogue());
     expect(production.find(({ id }) => id === "1")?.isKnown).toBe(false);
     expect(production.find(({ id }) => id === "40")?.isKnown).toBe(true);
@@ -110,7 +110,7 @@ describe("the form of a graph without a catalogue", () => {
 describe("an edit", () => {
   const graph = sampleGraph("01-invert");
 
-  it("changes one input and leaves every other node the same object", () => {
+  it("changes one input and keeps other nodes' identity", () => {
     const next = withInput(graph, "1", "width", 640);
     expect(next["1"]?.inputs.width).toBe(640);
     expect(next["2"]).toBe(graph["2"]);
@@ -122,7 +122,7 @@ describe("an edit", () => {
     expect(withInput(graph, "99", "width", 1)).toBe(graph);
   });
 
-  it("never turns a field into another kind of field", () => {
+  it("never changes a field's type", () => {
     const builder = formBuilder(graph, topologicalOrder(graph));
     const emptied = builder(withInput(graph, "1", "width", ""));
     expect(control(emptied, "1", "width")?.kind).toBe("number");
@@ -167,7 +167,7 @@ describe("fill texts", () => {
   const prompt = (text: string, draw = 1, name = "text") =>
     filledTexts({ "1": { class_type: "Encode", inputs: { [name]: text } } }, catalogue, { at, draw })[0]?.text;
 
-  test("fills the date and node values and leaves server placeholders", () => {
+  test("fills in date and node values and keeps server placeholders", () => {
     expect(prefix("%date:yyyy-MM-dd%/%date:hhmmss%_%date:d.M%")).toBe("2026-03-05/070809_%date:d.M%");
     expect(prefix("%date:yy-M-d%")).toBe("26-3-5");
     expect(prefix("%KSampler.seed%-%Mine.sampler_name%")).toBe("42-a_b");
@@ -175,7 +175,7 @@ describe("fill texts", () => {
     expect(prefix("%date:yyyy%", "PreviewImage")).toBeUndefined();
   });
 
-  test("picks one alternative per draw and reaches all in time", () => {
+  test("picks one alternative per draw and covers all eventually", () => {
     expect(prompt("a {red|blue} cat", 3)).toBe(prompt("a {red|blue} cat", 3));
     const texts = new Set(Array.from({ length: 40 }, (_, draw) => prompt("{red|{dark|light} blue}", draw)));
     expect([...texts].sort()).toEqual(["dark blue", "light blue", "red"]);
@@ -240,7 +240,7 @@ describe("node_errors on the form", () => {
     expect(problems.byNode["4"]?.fields.images?.[0]?.type).toBe("required_input_missing");
   });
 
-  it("lead the eye to the first one in the form's order", () => {
+  it("focus the first one in the form's order", () => {
     expect(problems.first).toEqual({ nodeId: "1", field: "width" });
     expect(problems.nodeCount).toBe(3);
   });
@@ -269,13 +269,13 @@ describe("node_errors on the form", () => {
 describe("a missing class", () => {
   const { prompt, failure } = refused("unknown-class");
 
-  it("lights every node of that class, though the answer names no node_errors", () => {
+  it("highlights every node of that class without node_errors", () => {
     const errors = missingClassErrors({ ...prompt, "9": { class_type: "NoSuchNode", inputs: {} } }, failure);
     expect(Object.keys(errors ?? {})).toEqual(["1", "9"]);
     expect(errors?.["1"]?.errors[0]?.extra_info.class_type).toBe("NoSuchNode");
   });
 
-  it("is found by name where the answer names no node", () => {
+  it("is found by name when the response names no node", () => {
     const errors = missingClassErrors(prompt, { code: "missing_node_type", message: "Node 'NoSuchNode' not found.", status: 400 });
     expect(Object.keys(errors ?? {})).toEqual(["1"]);
   });

@@ -73,7 +73,7 @@ function show({ first = "photo.png", storedName = async () => undefined }: { fir
 }
 
 describe("the picture of a node", () => {
-  it("is replaced at once on the screen, and in the graph when the service has it", async () => {
+  it("is replaced immediately on screen and in the graph once uploaded", async () => {
     const { sent, running, values } = show();
     expect(picture()).toBe("/api/console/thumbnail?filename=photo.png&type=input&edge=512");
     await choose(png("mine.png"));
@@ -93,7 +93,7 @@ describe("the picture of a node", () => {
     expect(values.at(-1)).toBe("77aa.png");
   });
 
-  it("is kept when the new file is damaged or no picture", async () => {
+  it("is kept when the new file is damaged or not a picture", async () => {
     const { sent } = show();
     await choose(new File(["x"], "bad.txt", { type: "text/plain" }));
     expect(screen.getByText("bad.txt is not a picture. The previous picture was kept.")).toBeTruthy();
@@ -104,7 +104,7 @@ describe("the picture of a node", () => {
     expect(picture()).toContain("photo.png");
   });
 
-  it("is not shown as kept where there was none", async () => {
+  it("is not shown as kept when there was none", async () => {
     const { sent } = show({ first: "" });
     await choose(new File(["x"], "bad.txt", { type: "text/plain" }));
     expect(screen.getByText("bad.txt is not a picture.")).toBeTruthy();
@@ -138,7 +138,7 @@ describe("the picture of a node", () => {
     expect(values).toEqual(["photo.pn"]);
   });
 
-  it("is that of the newest choice: an older answer changes nothing", async () => {
+  it("follows the newest choice and ignores older responses", async () => {
     const { sent, values } = show();
     await choose(png("first.png"));
     await choose(png("second.png"));
@@ -204,7 +204,7 @@ describe("the picture of a node", () => {
     expect(running).toEqual([true, false, true, false]);
   });
 
-  it("takes one file at a time", async () => {
+  it("accepts one file at a time", async () => {
     const { sent } = show();
     await choose(png("a.png"), png("b.png"));
     expect(screen.getByText("You dropped 2 files. Drop one picture.")).toBeTruthy();
@@ -233,7 +233,7 @@ describe("the name of a picture in the graph", () => {
 });
 
 describe("a picture from the assets", () => {
-  it("takes its content's name, with only pictures offered", async () => {
+  it("uses its content's name and offers only pictures", async () => {
     const { values } = show();
     fireEvent.click(screen.getByRole("button", { name: "From assets" }));
     const choice = await screen.findByRole("button", { name: "hero.png" });

@@ -177,7 +177,7 @@ it("opens a file with missing classes read-only and names packs and services", a
   expect([runButton().getAttribute("aria-disabled"), sent.length]).toEqual(["true", 0]);
 });
 
-it("names missing classes by pack, also in groups, and what was replaced", async () => {
+it("names missing classes by pack, also in groups, and replacements", async () => {
   const node = (id: number, type: string, overrides: object = {}) => ({ id, type, inputs: [], outputs: [], ...overrides });
   const inGroup = { type: "Unheard", inputs: [], outputs: [], properties: { cnr_id: "grouped-pack" } };
   const takes = (id: number, type: string, link: number, overrides = {}) =>

@@ -49,7 +49,7 @@ describe("the open workflow after a reload", () => {
     expect(draft && through((store) => store.restore(draft)).openWorkflow).toEqual(openWorkflow);
   });
 
-  it("still calls a picture as its owner does", () => {
+  it("names a picture like its owner", () => {
     const { storage } = storageWith();
     const nameStep: Step = (store) => store.nameFile(1, "4be1.png", "mine.png");
     const picture: Step = (store) => store.edit(1, { nodeId: "1", name: "image", value: "4be1.png" });
@@ -73,7 +73,7 @@ describe("the open workflow after a reload", () => {
     expect(readDraft(storage, "ada")?.file.workflowId).toBe(workflowId);
   });
 
-  it("has no inputs of a choice that was left", () => {
+  it("drops inputs of a deselected choice", () => {
     const { storage } = storageWith();
     const size = (name: string) => ({ required: { [name]: ["INT", { default: 512 }] } });
     const options = [
@@ -111,7 +111,7 @@ describe("the open workflow after a reload", () => {
     expect(draft && store.get()).toBe(before);
   });
 
-  it("is nothing where the storage holds nothing readable, is forbidden or full", () => {
+  it("is empty when the storage is unreadable, forbidden or full", () => {
     fc.assert(
       fc.property(
         fc.oneof(
@@ -132,7 +132,7 @@ describe("the open workflow after a reload", () => {
     expect(() => forgetDraft(forbidden)).not.toThrow();
   });
 
-  it("is not kept where it is too large, and no older one is left in its place", () => {
+  it("is dropped when too large, without falling back to an older one", () => {
     const { storage, entriesByKey } = storageWith();
     keepDraft(storage, "ada", openedOf(open(sampleText("01-invert"))));
     expect(keepDraft(storage, "ada", openedOf(open(sampleText("01-invert")), typed("x".repeat(draftLimit))))).toBe(false);
@@ -145,7 +145,7 @@ describe("typed values", () => {
   const sending: Step = (store) => store.startSending();
   const start = open(sampleText("01-invert"));
 
-  it("is unsent until a service took it, and again with the next change", () => {
+  it("is unsent until a service accepts it, and again with the next change", () => {
     expect(isUnsent(undefined)).toBe(false);
     expect(isUnsent(through(start).openWorkflow)).toBe(false);
     expect(isUnsent(through(start, typed(640)).openWorkflow)).toBe(true);
