@@ -139,7 +139,7 @@ function AppField({ app, input, values, problems, picture, takesPaste, onChange,
   );
 }
 
-/** As the form shows it. Files have no example here: a file name means nothing to a member, and the picker offers the file. */
+/** Example values for the form. Files have none, since a file name means nothing to a member. */
 function exampleOf({ control, example }: AppField): string | undefined {
   if (example === undefined || isFileKind(control.kind) || control.kind === "switch") return undefined;
   const choice = control.kind === "choice" ? control.choices.find(({ value }) => value === example)?.label : undefined;

@@ -42,7 +42,7 @@ export function AppRuns({ app, runs: { runs, live, more }, onReuse }: AppRunsPro
   const mark = (id: string) =>
     setMarked(marked.includes(id) ? marked.filter((value) => value !== id) : [...marked, id].slice(-MAX_COMPARED));
   return (
-    // On narrow screens at least as high as the window, so that a new run can be scrolled to the top before its results have arrived.
+    // At least as high as the window on narrow screens, so that a new run can scroll to the top before its results arrive.
     <section
       id={RESULTS}
       aria-label={t("title")}

@@ -109,7 +109,7 @@ export function usePictures(app: string | undefined, canSend: boolean, connectio
 const times = [1, 2, 4, 8] as const;
 const MAX_STORED_CHARACTERS = 1_000_000;
 const readTyped = (storedValue: unknown): FieldValues => objectOf(storedValue) ?? {};
-/** What the server renders, used until the page has hydrated. */
+/** Rendered by the server and used until the page has hydrated. */
 const none: FieldValues = {};
 const nothingTyped = () => none;
 
@@ -117,12 +117,12 @@ function OpenApp({ app, onRun }: { app: AppView; onRun: () => Promise<void> }) {
   const t = useTranslations("apps");
   const { id, inputs, text, canRun, lastInputs } = app;
   const whyNot = useWhyNot();
-  // Kept across a reload, in this tab.
+  // Stored per tab, so it survives a reload.
   const [storedValues] = useState(() =>
     persisted(`lightdesk.app.${id}`, readTyped, ofTab, { maxCharacters: MAX_STORED_CHARACTERS, parse: parseJson }),
   );
   const typed = useSyncExternalStore(storedValues.subscribe, storedValues.get, nothingTyped);
-  // What was typed stays if the app gets a new version meanwhile.
+  // Typed values survive a new version of the app.
   const values = { ...defaultValues(inputs), ...typed };
   const [problems, setProblems] = useState<readonly FieldProblem[]>([]);
   const [uploading, setUploading] = useState<readonly string[]>([]);
@@ -249,7 +249,7 @@ function AppOperation({ app: { id, inputs } }: { app: AppView }) {
   );
 }
 
-/** With files the body is a form, otherwise JSON. Inside single quotes a shell takes every character literally but the quote itself. */
+/** With files the body is a form, otherwise JSON. Inside single quotes, a shell escapes nothing but the quote itself. */
 export function curlLine(address: string, inputs: readonly AppField[]): string {
   const key = '-H "Authorization: Bearer $LIGHTDESK_TOKEN"';
   const shellQuote = (text: string) => `'${text.replaceAll("'", String.raw`'\''`)}'`;

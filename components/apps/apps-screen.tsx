@@ -241,7 +241,7 @@ function ImportApp() {
   );
 }
 
-/** For a wrong file: what it is, and what to choose instead. Other failures are shown as everywhere. */
+/** For a wrong file: explains the problem and what to choose instead. Other failures use the shared message. */
 function WhyNot({ name, failure }: { name: string; failure: ApiFailure }) {
   const t = useTranslations("apps");
   const reasonCode = failure.code === "INVALID_JSON" ? "other" : objectOf(failure.details)?.reason;

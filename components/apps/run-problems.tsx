@@ -13,7 +13,7 @@ import { objectOf, textOf } from "@/lib/contract/json/json";
 import { formatBytes } from "@/lib/shared/format";
 import { type FieldProblem } from "./app-values";
 
-/** "Picture: needs an image": the input's label, and what it takes. */
+/** The input's label and what it accepts, such as "Picture: needs an image". */
 export function useProblemText(): (problem: FieldProblem) => string {
   const t = useTranslations("apps.problem");
   const locale = useLocale();

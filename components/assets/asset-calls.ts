@@ -65,7 +65,7 @@ type UseAsset = {
   listedAsset?: AssetView;
 };
 
-/** One asset, kept current. */
+/** Loads one asset and keeps it current. */
 export function useAsset({ id, connectionId, initial, initialFailure, listedAsset }: UseAsset) {
   const path = connectionId ? assetPath(id, connectionId) : undefined;
   const live = useLive(path, { initial, initialFailure, read });

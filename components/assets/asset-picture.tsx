@@ -23,7 +23,7 @@ type AssetPictureProps = {
   className?: string;
 };
 
-/** Formats that every browser and the console can read; of other formats one of them may read what the other cannot. */
+/** Formats that every browser and the console can decode. */
 const mustBeReadable = /\.(png|jpe?g|webp|gif)$/i;
 const doubleEdge = { 128: 256, 256: 512, 512: 1024, 1024: 1024 } as const;
 

@@ -125,7 +125,7 @@ type AssetsSelectedProps = {
   onCompare: (ids: readonly string[]) => void;
 };
 
-/** Mounted with the first selection; it then stays mounted, as it shows the result of what was done. */
+/** Mounted with the first selection, and stays mounted to show the result of the action. */
 export function AssetsSelected(props: AssetsSelectedProps) {
   const { store } = props.picking;
   const isAny = useSelectionValue(store, () => store.ids().size > 0);

@@ -72,7 +72,7 @@ export function AssetsScreen({ query, connection, view, canChange, assets: readi
   const paged = usePaged({ query, connectionId, first, isOn: isPaged });
   const source = isPaged ? paged : endless;
   const { failure } = source;
-  // A service without assets is not unreachable: there is nothing to filter, to add or to wait for.
+  // A service without assets is not unreachable, so there is nothing to filter, add or retry.
   const isAbsent = failure !== undefined && lacksOperation(failure);
   const picking = usePicking(source, questionOf(query) + (isPaged ? query.offset : ""));
   useStoredAssets(source.refresh);
@@ -127,7 +127,7 @@ export function AssetsScreen({ query, connection, view, canChange, assets: readi
   const compared = useShown("compare");
   const compare = useCallback((ids: readonly string[]) => compared.open(ids.join(",")), [compared]);
   function handleDone(assetAct: AssetAction, entries: readonly Entry[]) {
-    // Deleted assets leave the list; tags are updated in place, so that nothing moves.
+    // Deleted assets leave the list. Tags are updated in place, so that nothing moves.
     if (assetAct.kind === "delete") return source.refresh();
     const shownIds = new Set(source.rows().map(({ id }) => id));
     for (const { id, total } of entries) if (total && shownIds.has(id)) source.patch(id, (asset) => ({ ...asset, tags: [...total] }));

@@ -127,7 +127,7 @@ function SortSelect({ place: listState }: { place: ListState<AssetsQuery> }) {
   );
 }
 
-/** Every way to bring bytes into the service, behind one button. */
+/** A menu of all upload sources. */
 export function UploadMenu() {
   const t = useTranslations("frame.ways");
   const sources = uploadSourcesOf(useConnection());

@@ -49,7 +49,7 @@ export function AssetsViewer({ source, viewing, onCompare, isCovered, ...where }
     showToast({ tone: "bad", text: failureText(errors, failure) });
     close();
   }, [isLost, failure, errors, close]);
-  // One dialog stays open throughout: reopening it would cover a comparison that is open above it.
+  // The dialog stays open throughout, since reopening it would cover a comparison above it.
   return (
     <Viewer
       count={isAlone ? 1 : count}
@@ -107,7 +107,7 @@ export function AssetsCompare({ named, find, connectionId, connection, onClose }
   }, [failure, lostCount, isPossible, t, errors, onClose]);
   const hasFailed = failure !== undefined;
   useEffect(() => {
-    // Drops a failed answer, so that opening it again asks again.
+    // Drops a failed response, so that reopening requests it again.
     if (hasFailed) return () => void mutate(undefined, { revalidate: false });
   }, [hasFailed, mutate]);
   if (!assets || !isPossible) return null;

@@ -43,7 +43,7 @@ export function TagsDialog({
   // An existing tag, set elsewhere, may contain a comma.
   const typedTags = otherTags.includes(search) ? [search] : readTags(search);
   const only = onlyTag(search, suggestions);
-  // With a comma after it, the typed text is a complete tag, even if it is a part of another.
+  // Text followed by a comma is a complete tag, even if another tag contains it.
   const isTypedOut = search.includes(",");
   const addTags = (newTags: readonly string[]) => {
     setTags([...tags.filter((other) => !newTags.includes(other)), ...newTags]);
@@ -82,7 +82,7 @@ export function TagsDialog({
           placeholder={t("searchPlaceholder")}
           onChange={({ currentTarget }) => setTyped(currentTarget.value)}
           onKeyDown={(event) => {
-            // A second Enter, with nothing typed, submits; during composition (IME) Enter is left to the keyboard.
+            // A second Enter without text submits. During composition (IME), Enter belongs to the input method.
             if (event.key !== "Enter" || isComposing(event.nativeEvent) || search === "") return;
             event.preventDefault();
             addTags(isTypedOut || !only ? typedTags : [only]);

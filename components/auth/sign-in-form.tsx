@@ -41,7 +41,7 @@ export function SignInForm() {
 
 type ProviderButtonsProps = {
   providers: readonly OidcChoice[];
-  /** Of an invitation, which is then accepted by the person with its address at the provider. */
+  /** The invitation is accepted when the person signs in with its address at the provider. */
   token?: string;
 };
 

@@ -78,7 +78,7 @@ type DataTableProps<Row extends RowData> = {
   /** Replaces `isSelected` in long lists: a row whose mark changes renders itself, without the table. */
   marks?: RowMarks;
   isBusy?: (row: Row) => boolean;
-  /** The text of a row. If given, rows far from view are rendered as text alone: fast, and still found by the browser's own search. */
+  /** The text of a row. If set, rows far from view render as plain text: fast, and still found by the browser's search. */
   placeholderText?: (row: Row) => string;
   /** `rows` are a part of a longer list, whose other rows are not here at all. */
   part?: { first: number; total: number };
@@ -94,7 +94,7 @@ type DataTableProps<Row extends RowData> = {
 
 const noRows: never[] = [];
 
-/** Rows keep their identity over answers (`rowId`), so that a new answer changes cells but never scroll or focus. */
+/** Rows keep their identity across responses (`rowId`), so a response changes cells but never scroll or focus. */
 export function DataTable<Row extends RowData>(props: DataTableProps<Row>) {
   const { caption, columns, rows, rowId, isSelected, marks, isBusy, placeholderText, part, onClick, sorting, sizing } = props;
   const element = useRef<HTMLTableElement>(null);

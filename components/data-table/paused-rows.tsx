@@ -5,7 +5,7 @@ type ShownRows<Row> = { view: string; latest: Row[]; isPaused: boolean; rows: Ro
 /** `isHeld`: a later page of the list, where new rows never appear automatically. */
 type Page = { total: number | undefined; isHeld: boolean };
 
-/** At the top of a first page, new rows appear at once. Elsewhere they wait, so that nothing jumps. `view` identifies the query. */
+/** New rows appear at once at the top of the first page. Elsewhere they wait, so that nothing jumps. `view` identifies the query. */
 export function usePausedRows<Row extends { id: string }>(
   view: string,
   latest: Row[],
@@ -19,7 +19,7 @@ export function usePausedRows<Row extends { id: string }>(
     newCount: 0,
     baseTotal: total,
   });
-  // Scrolling away from the top changes nothing yet; the next answer waits until the reader returns to the top.
+  // Scrolling away from the top changes nothing. The next response waits until the reader returns to the top.
   const isBack = useSyncExternalStore(
     subscribeToTop,
     () => !shownRows.isPaused || isAtTop(),
@@ -106,7 +106,7 @@ export function subscribeToTop(listener: () => void): () => void {
   };
 }
 
-/** As of the page's last scroll; valid only while there is a subscriber. */
+/** Valid only while there is a subscriber. Updated on scroll. */
 export function isAtTop(): boolean {
   return isHere;
 }

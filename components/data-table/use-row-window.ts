@@ -8,7 +8,7 @@ export const GROUP = 10;
 const FIRST_ROWS = 30;
 /** The time for making rows in a frame: the browser needs as much again to lay them out and paint them. */
 const SHARE_MS = 4;
-/** While a visible place is empty, rows take precedence over frames. */
+/** While visible rows are missing, rendering rows takes precedence over frames. */
 const URGENT_SHARE_MS = 8;
 
 /** Renders the rows near the screen, as many per frame as the machine can without missing the next one. */
@@ -37,11 +37,11 @@ export function useRowWindow<Row>(table: RefObject<HTMLTableElement | null>, gro
   return rowWindow;
 }
 
-/** A frame's share of the work; returns whether there may be more. Groups are dropped only when no row has to be made. */
+/** Runs a frame's share of the work and returns whether more remains. Groups are dropped only when no rows are missing. */
 function work(rowWindow: RowWindow, view: View, mustStay: (key: number) => boolean): boolean {
   const untilMs = performance.now() + (rowWindow.isCut(view) ? URGENT_SHARE_MS : SHARE_MS);
   let madeCount = 0;
-  // One at a time: on a slow machine two take longer than a frame.
+  // One group at a time, since two take longer than a frame on a slow machine.
   const make = () => flushSync(() => rowWindow.makeOne(view));
   while ((madeCount === 0 || performance.now() < untilMs) && make()) madeCount += 1;
   return madeCount > 0 || rowWindow.dropOne(view, mustStay);
@@ -114,7 +114,7 @@ export function createRowWindow(firstWhole: number) {
       become(key, grown(spanOf(key), key * GROUP, missedIndex, view));
       return true;
     },
-    /** Drops a group far from view; false if there is none. `mustStay`: the group contains the focus and must stay. */
+    /** Drops a group far from view and returns false if there is none. A `mustStay` group contains the focus. */
     dropOne(view: View, mustStay: (key: number) => boolean): boolean {
       const key = [...spans.keys()].find((each) => isFar(each, view) && !mustStay(each));
       if (key !== undefined) become(key, none);
@@ -131,7 +131,7 @@ function grown({ from, to }: Span, start: number, index: number, { first, last }
   return isWhole ? all : next;
 }
 
-/** Visible rows from the top, then those below and above, up to a screen and to the end of a group: no group stays incomplete. */
+/** Renders visible rows from the top, then up to a screen below and above, in whole groups. */
 function firstMissingGroup({ from, to, first, last }: View, spanOf: (key: number) => Span): number | undefined {
   const ahead = to - from + 1;
   const end = Math.min(last, (keyOf(to + ahead) + 1) * GROUP - 1);
@@ -164,7 +164,7 @@ export type Grouped<Row> = { rows: readonly Row[]; base: number; groups: readonl
 
 const noGroups: Grouped<never> = { rows: [], base: 0, groups: [] };
 
-/** Unchanged rows give the same groups, so that an answer that changes one row of a thousand renders one group. */
+/** Unchanged rows reuse their groups, so changing one row of a thousand renders one group. */
 export function groupRows<Row>(rows: readonly Row[], idOf: (row: Row) => string, before: Grouped<Row> = noGroups): Grouped<Row> {
   const base = baseOf(rows, idOf, before);
   const groupsByKey = new Map(before.groups.map((group) => [group.key, group]));

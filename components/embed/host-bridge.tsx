@@ -41,7 +41,7 @@ export function HostBridge({ session: { origin, leftMs } }: { session: EmbeddedS
 
   function leave(reason: EndReason) {
     tellHost(origins, { type: "session-ended", reason });
-    // A full page load, so that nothing of the person stays in memory.
+    // A full page load, so that no user data stays in memory.
     const { lang: language, dataset } = document.documentElement;
     window.location.replace(apiPath(withQuery("/start", { ended: reason, language, theme: dataset.theme })));
   }

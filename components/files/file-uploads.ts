@@ -107,7 +107,7 @@ const sendFile: SendFile = ({ path, file, connection, action }, { overwrite, sig
 let uploads: FileUploads | undefined;
 const whenStored = new Set<() => void>();
 
-/** The uploads of this tab: created when a page first asks for them, and kept across pages. */
+/** The uploads of this tab, created on first use and kept across pages. */
 function tabFileUploads(): FileUploads {
   return (uploads ??= createFileUploads(sendFile, () => whenStored.forEach((notify) => notify())));
 }

@@ -62,7 +62,7 @@ export function PickFiles({ onFiles }: { onFiles: (dropped: Dropped) => void }) 
 const SHOWN = 2;
 const crumbStyle = "rounded-sm font-normal text-ink-2 hover:text-ink";
 
-/** The path of the list: each folder on the way is a link; if there are many, a button shows the rest. */
+/** The path of the list as links. A button shows the rest of a long path. */
 export function Trail({ title, crumbs, hrefOf }: { title: string; crumbs: readonly Crumb[]; hrefOf: (dir: string) => string }) {
   const t = useTranslations("files");
   const [isWhole, setWhole] = useState(false);

@@ -156,7 +156,7 @@ export function moveApiPath(from: string, to: string, query: { connection?: stri
 
 export type Crumb = { name: string; dir: string };
 
-/** "a/b/" gives a, then b. The top folder gives none. */
+/** Yields "a", then "b" for "a/b/", and nothing for the root. */
 export function crumbsOf(dir: string): Crumb[] {
   if (dir === TOP) return [];
   const names = dir.slice(0, -1).split("/");

@@ -101,7 +101,7 @@ function UploadLine({ upload, uploads }: { upload: FileUpload; uploads: FileUplo
   );
 }
 
-/** Asks about one file after the other; one answer can apply to its whole batch. Closing it postpones the open batches until a click. */
+/** Confirms one file at a time. One choice can apply to the whole batch. Closing postpones open batches until a click. */
 function ReplaceDialog({ all, uploads }: { all: readonly FileUpload[]; uploads: FileUploads }) {
   const t = useTranslations("files.replace");
   const [isForAll, setForAll] = useState(false);

@@ -3,7 +3,7 @@ import { own } from "@/lib/contract/json/own";
 
 type ActionWords = { wordOf: (action: string) => string; attemptOf: (action: string) => string };
 
-/** An act of the log in words, as done or only as tried; an act unknown to this version is shown as written. */
+/** Labels for an action in the log, completed or attempted. Unknown actions keep their code. */
 export function useActionMessages(): ActionWords {
   const audit = useMessages().settings?.audit;
   const wordFrom = (actionKeys: Readonly<Record<string, string>> = {}) => {

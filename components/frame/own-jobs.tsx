@@ -1,4 +1,4 @@
-// Shows the outcome of jobs submitted in this tab while the person is elsewhere: in the tab's title and icon, and by browser notifications.
+// Shows the outcome of jobs submitted in a hidden tab: in its title and icon, and by browser notifications.
 
 import { useTranslations } from "next-intl";
 import { useEffect, useEffectEvent, useRef, useState } from "react";
@@ -77,7 +77,7 @@ export function OwnJobs() {
 
 const emptyTally: Tally = { finished: 0, failed: 0 };
 
-/** What ended while the tab was hidden; undefined while it is shown. */
+/** The jobs that ended while the tab was hidden; undefined while it is visible. */
 function useHiddenTally() {
   const [tally, setTally] = useState<Tally>();
   useEffect(() => {
@@ -135,7 +135,7 @@ function useTitle(tally: Tally | undefined, share: number | undefined): void {
   }, [tone]);
 }
 
-/** One notification for each batch, once none of its jobs is left. */
+/** One notification per batch, once all its jobs have ended. */
 function useNotify(): (job: OwnJob, state: JobState) => void {
   const t = useTranslations("frame.ownJobs");
   const router = useRouter();

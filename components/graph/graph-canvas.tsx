@@ -19,7 +19,7 @@ type GraphCanvasProps = {
   selected?: string;
   matches: ReadonlySet<string>;
   onSelect: (id: string) => void;
-  /** Kept mounted behind another view, so that it reappears as it was. */
+  /** Stays mounted behind another view, so that it keeps its state. */
   isHidden: boolean;
   className: string;
 };

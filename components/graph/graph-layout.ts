@@ -117,7 +117,7 @@ function layersOf({ sources, targets }: Ends): number[] {
         if (waits[target] === 0) ready.push(target);
       }
     }
-    // Only loops are left: the first node in the graph's order is treated as if it had no sources.
+    // Only loops remain. The first node in the graph's order is treated as if it had no sources.
     while (next < isPlaced.length && isPlaced[next]) next++;
     if (next >= isPlaced.length) return layer;
     ready = [next];
@@ -203,10 +203,10 @@ function meanOf(nodes: readonly number[], of: readonly number[]): number | undef
   return nodes.length === 0 ? undefined : nodes.reduce((sum, node) => sum + (of[node] ?? 0), 0) / nodes.length;
 }
 
-/** By index: the nodes that each node takes from, and those that take from it. */
+/** For each node index: its sources and its targets. */
 export type Ends = { sources: number[][]; targets: number[][] };
 
-/** Paths of long links through the layers between: each lane is placed in its layer like a narrow node, so that no link crosses a node. */
+/** Routes long links through the layers between: each lane is a narrow node in its layer, so no link crosses a node. */
 type Lanes = {
   ends: Ends;
   layer: number[];

@@ -6,7 +6,7 @@ import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
 import { MASK } from "@/lib/contract/secrets/secret-texts";
 import { isLink, linksOf, nodeName } from "@/lib/contract/workflow/graph";
 
-/** Gives each node its displayed name as title, so that a drawing uses the same names as the form beside it. */
+/** Sets each node's displayed name as its title, so that the drawing and the form use the same names. */
 export function withTitles(graph: Graph, nameOfClass: (className: string) => string | null | undefined): Graph {
   return Object.fromEntries(
     Object.entries(graph).map(([id, node]) => [id, { ...node, _meta: { title: nodeName(node, nameOfClass(node.class_type)) } }]),
@@ -76,7 +76,7 @@ export function callingNode(marks: NodeMarks): string | undefined {
   return undefined;
 }
 
-/** For several nodes in one box: a state to look at first, otherwise that more is to come, otherwise that something is done. */
+/** Summarizes several nodes in one box: a state that needs attention first, then pending, then done. */
 const telling: readonly NodeState[] = [...calling, "waiting", "unreached", "done", "cached"];
 
 export function tellingMost(nodeMark: NodeMark | undefined, { state, problems }: NodeMark): NodeMark {

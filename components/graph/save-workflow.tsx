@@ -17,7 +17,7 @@ import { unwrapWorkflow } from "@/lib/contract/workflow/read-workflow";
 
 type SaveWorkflowProps = {
   title: string;
-  /** Where it is stored already: suggested unchanged. */
+  /** The path where it is stored, suggested unchanged. */
   storedText?: string;
   onSaved?: (path: string) => void;
   /** Called on saving, since the text may be megabytes. */
@@ -31,7 +31,7 @@ type SaveWorkflowProps = {
   size?: ButtonProps["size"];
 };
 
-/** `isDefault`: it was opened in this format. `isOriginalFile`: it is saved into its own file. `unplaced`: nodes and inputs missing there. */
+/** `isDefault`: opened in this format. `isOriginalFile`: saved to its own file. `unplaced`: nodes and inputs missing there. */
 type EditorFormat = { isDefault: boolean; isOriginalFile: boolean; write: () => Promise<{ text: string; unplaced: readonly string[] }> };
 
 /** Saves into the folder workflows of the user data on the service; an existing file is replaced only after a second click. */
@@ -198,7 +198,7 @@ export function storedText(graph: Graph, extraData: JsonObject | undefined): str
   return writeExactJson(hasMore ? { prompt: graph, extra_data: extraData } : graph, 2);
 }
 
-/** From a job's `workflow`; undefined where it holds no graph. */
+/** Reads a job's `workflow`; undefined if it contains no graph. */
 export function storedTextOfJob(workflow: unknown): string | undefined {
   const unwrapped = unwrapWorkflow(workflow);
   return unwrapped && storedText(unwrapped.graph, unwrapped.extraData);
@@ -223,7 +223,7 @@ function nameOfStored(path: string | undefined): string | undefined {
   return storedPath(name) === path ? name : undefined;
 }
 
-/** A valid file name from the workflow's title: replaces only what some file system or address cannot hold. */
+/** Makes a valid file name from the workflow's title. Replaces only characters that a file system or URL can't contain. */
 export function fileNameOf(title: string): string {
   return cutToBytes(title, MAX_NAME_LENGTH)
     .replace(/[/\\:*?"<>|\p{Cc}\p{Cs}]/gu, "_")

@@ -29,7 +29,7 @@ export type NodeRequest = { id: string; serial: number };
 type WorkflowGraphProps = {
   graph: Graph;
   marks: NodeMarks;
-  /** Shown and saved as JSON: the workflow as it was submitted. */
+  /** The workflow as submitted, shown and saved as JSON. */
   json: unknown;
   fileName: string;
   nodeRequest?: NodeRequest;
@@ -39,7 +39,7 @@ type WorkflowGraphProps = {
   shape?: Graph;
   /** The editor's file of it; if present, it is drawn as in the editor. */
   drawing?: JsonObject;
-  /** Where it can be saved, and the suggested title. */
+  /** The possible save targets and the suggested title. */
   save?: { title: string; connection?: string; textOf: () => string | undefined };
   className?: string;
 };
@@ -90,7 +90,7 @@ export function WorkflowGraph({
   const [handledSerial, setHandledSerial] = useState<number>();
   const matches = useMemo(() => searchNodes(graph, words), [graph, words]);
   const foundSet = useMemo(() => new Set(matches), [matches]);
-  // On its own it has a fixed size; beside a form it fills its room.
+  // Has a fixed size on its own, and fills its container next to a form.
   const height = aside ? "h-full min-h-0" : "h-[360px] lg:h-[560px]";
   const isSearching = words.trim() !== "";
   const isPanelOpen = !aside && selected !== undefined;

@@ -41,7 +41,7 @@ export type JobRow = {
   waiting?: JobWaits;
 };
 
-/** `isCut`: the service has older jobs. `unreadable`: rows of unknown shape. `reach`: for rows found in the job index. */
+/** `isCut`: the service has older jobs. `unreadable`: rows of unknown shape. `reach`: for rows from the job index. */
 export type JobsView = {
   rows: JobRow[];
   total?: number;

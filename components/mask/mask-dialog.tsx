@@ -21,7 +21,7 @@ type MaskDialogProps = {
   onClose: () => void;
 };
 
-/** The editor over a page that must stay as it is. Closing it loses nothing: reopened for the same picture, it continues. */
+/** The editor over a page that keeps its state. Closing it loses nothing: reopening the same picture continues. */
 export function MaskDialog({ file, title, connection, target, onSaved, onClose }: MaskDialogProps) {
   const t = useTranslations("masks");
   const common = useTranslations("common");

@@ -23,7 +23,7 @@ export type OverviewJob = {
 /** `unreadable`: the number of unreadable entries. */
 export type OverviewJobs = { jobs: OverviewJob[]; total?: number; unreadable?: number };
 
-/** What each part requests. Not every job gives a picture, so more are requested than shown. */
+/** The requests of each part. Not every job has a picture, so more are requested than shown. */
 export type Question = "running" | "failed" | "pictures";
 export const questions: Readonly<Record<Question, Pick<JobsQuery, "status" | "limit">>> = {
   running: { status: ["in_progress"], limit: 4 },

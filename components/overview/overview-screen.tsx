@@ -93,7 +93,7 @@ export function OverviewScreen(props: OverviewScreenProps) {
   const wasUsed = use(props.wasUsed);
   const [hadJobs, setHadJobs] = useState(false);
   if (!hadJobs && (total ?? 0) > 0) setHadJobs(true);
-  // Only an answer proves that there are no jobs: a failing service may have many.
+  // Only a successful response proves that there are no jobs.
   return total === 0 && !all.failure && !wasUsed && !hadJobs ? (
     <Page live={all} canRun={false}>
       {props.runners ? <RunnersNotice runners={props.runners} /> : null}

@@ -17,7 +17,7 @@ type EmptyRunProps = {
   connectionName?: string;
   isOver: boolean;
   note?: ReactNode;
-  /** While pictures wait for a workflow, workflows that take a picture come first, and no other pictures are offered. */
+  /** While pictures wait for a workflow, lists workflows that take a picture first and offers no other pictures. */
   recent?: ReactNode;
   storedWorkflows?: ReactNode;
   onFiles: (files: File[]) => void;
@@ -29,7 +29,7 @@ type EmptyRunProps = {
 
 const WORKFLOW_FILES = ".json,application/json,image/*,video/*,audio/*,.mkv,.flac,.opus,.glb";
 
-/** Shown while no workflow is open: what the page is for, and every way to open one. */
+/** Shown while no workflow is open: an introduction and all ways to open one. */
 export function EmptyRun({ connectionName, isOver, note, recent, storedWorkflows, onFiles, onText, onSample, onRunSample }: EmptyRunProps) {
   const t = useTranslations("run.empty");
   const { input, open } = useFilePicker({ accept: WORKFLOW_FILES, testId: "workflow-file", onFiles });

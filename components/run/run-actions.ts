@@ -27,7 +27,7 @@ import { type InEditorFile } from "./workflow/editor-file";
 import { createOpenActions } from "./workflow/open-actions";
 import { createWorkflowApi, type WorkflowApi } from "./workflow/workflow-api";
 
-/** What the Run page asks of the console; passed in, so that a test can replace the network. */
+/** The console calls of the Run page, passed in so that tests can replace the network. */
 export type RunApi = WorkflowApi & SubmitApi & PictureApi;
 
 type Target = { id: string; lacks?: readonly ConnectionFeature[]; embedded?: boolean };
@@ -54,7 +54,7 @@ function createRunActions(store: RunStore, api: RunApi, memberId: string, connec
   const saveSubmittedJobs = () => storeSubmittedJobs(ofTab, memberId, get().submittedJobs);
 
   function finish(serial: number, attempt: Attempt, outcome: RunOutcome) {
-    // An attempt with an unknown outcome stays noted, so that a reload asks about it again.
+    // An attempt with an unknown outcome is stored, so that a reload looks it up again.
     if (outcome.kind !== "unknown") forgetAttempt(ofTab);
     store.finishSending({ serial, attempt, outcome, atMs: Date.now() });
     saveSubmittedJobs();

@@ -87,7 +87,7 @@ function ComesIntoView({ isNeeded, children }: { isNeeded: boolean; children: Re
 
 type CopiesSectionProps = { set: NonNullable<Run["state"]["copies"]>; openId: string | undefined; canRun: boolean; work: CopiesWork };
 
-/** The full card beside the workflow they are copies of; one line beside another workflow or on another connection. */
+/** The full card next to the workflow it copies; one line next to another workflow or connection. */
 function CopiesSection({ set, openId, canRun, work }: CopiesSectionProps) {
   const t = useTranslations("run");
   const connection = useConnection()?.id;
@@ -153,7 +153,7 @@ export function WayBack({ run }: { run: Run }) {
   );
 }
 
-/** The newest job, if its card belongs here: not beside another workflow or an error, and only on a connection where it can be followed. */
+/** The newest job's card, unless another workflow or an error is shown or the connection differs. */
 function shownSubmittedJob(state: Run["state"], connection: string | undefined) {
   const { submitError, refusal, isSending, openWorkflow, submittedJobs } = state;
   const [newest] = submittedJobs;

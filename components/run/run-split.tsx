@@ -21,8 +21,8 @@ import { drawingIn } from "@/lib/contract/workflow/workflow-name";
 import { hasErrors, type NodeProblems, type PlacedProblems } from "./form/problems";
 import { type OpenWorkflow } from "./workflow/opened-workflow";
 
-// The share of the page that the drawing takes beside the form, remembered in this browser.
-// Guarantees: the share always leaves room for both sides.
+// The graph's share of the page next to the form, stored in this browser.
+// Guarantees: both sides always keep their minimum width.
 const shares = { least: 25, max: 65, default: 46, step: 3 } as const;
 
 function bounded(share: number): number {
@@ -53,7 +53,7 @@ export function useDrawing(attention: number) {
 
 type RunSplitProps = {
   isWide: boolean;
-  /** Beside the form on wide screens, in its place on narrow ones; undefined while it is hidden. */
+  /** Next to the form on wide screens, instead of it on narrow ones; undefined while hidden. */
   graph: ReactNode;
   /** Below both, no wider than the form. */
   foot: ReactNode;

@@ -31,12 +31,12 @@ import { withoutSecrets } from "./workflow/workflow-contents";
 
 export type SubmitError = { kind: Exclude<RunOutcome["kind"], "accepted">; failure: Failure; attempt?: Attempt };
 
-/** `turn` distinguishes two openings. `isSeen`: shown in place of the open workflow. `picture`: sent first, with its progress. */
+/** `turn` identifies an opening. `isSeen`: shown instead of the open workflow. `picture`: uploaded first, with its progress. */
 export type Arriving = { turn: string; isSeen: boolean; picture?: { name: string; share: number } };
 
 type RunState = {
   openWorkflow?: OpenWorkflow;
-  /** What the newest opening replaced, with everything that was typed into it. */
+  /** The workflow replaced by the newest opening, including typed values. */
   before?: OpenWorkflow;
   refusal?: Refusal;
   incoming?: Arriving;
@@ -107,7 +107,7 @@ export function createRunStore() {
     setPendingImages: (pendingImages: PendingImages | undefined) => merge({ pendingImages, ...(pendingImages && { incoming: undefined }) }),
 
     // A change of the open workflow.
-    /** With a catalogue, a chosen value may add inputs of its own. */
+    /** With a catalogue, a choice may add inputs. */
     edit(serial: number, { nodeId, name, value }: Edit, catalogue?: ObjectInfo) {
       updateOpened(serial, (openWorkflow, state) => {
         const nextGraph = withInput(openWorkflow.graph, nodeId, name, value);
@@ -143,7 +143,7 @@ export function createRunStore() {
         return { uploading: isRunning ? [...remaining, key] : remaining };
       });
     },
-    /** Problems that the check in the browser found before anything was sent. */
+    /** Problems found by the browser before sending. */
     reportProblems(serial: number, { code, errors }: Checked) {
       const kind = code === "prompt_no_outputs" ? "refused" : "invalid";
       updateOpened(serial, (_opened, state) => ({
@@ -152,7 +152,7 @@ export function createRunStore() {
       }));
     },
 
-    // What was sent, and what became of it.
+    // The submission and its outcome.
     startSending: () => merge({ isSending: true, inFlight: get().openWorkflow?.graph, submitError: undefined, errors: {} }),
     finishSending: (response: Answer) => update((state) => applyAnswer(state, response)),
     restoreSubmittedJobs(submittedJobs: readonly SubmittedJob[]) {

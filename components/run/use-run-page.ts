@@ -1,4 +1,4 @@
-// The Run page's background work: restores what a reload interrupted, opens what the address names, and accepts files and texts.
+// The Run page's background work: restores after a reload, opens what the URL names and accepts files and texts.
 
 import { useEffect, useEffectEvent, useRef, useState } from "react";
 import { takeRunRequest } from "@/components/frame/samples/samples";
@@ -35,7 +35,7 @@ export function useRunPage({ run, store, memberId, connection, source, canRun, o
   });
   useEffect(() => takeOver(), []);
   useNotedAttempt(store, memberId, (attempt) => void run.askAfter(attempt));
-  // Once the page is hydrated: asks about what a reload interrupted.
+  // Looks up interrupted work once the page has hydrated.
   const recall = useEffectEvent(() => {
     run.recall();
     void run.copies.recall();
@@ -63,7 +63,7 @@ function useTopOnOpening(serial: number | undefined): void {
 
 const QUIET_MS = 500;
 
-/** Restores the open workflow and what was typed after a reload; if it is too large to keep, the browser asks before the page is left. */
+/** Restores the open workflow and typed values after a reload. If they are too large to store, the browser warns before leaving. */
 export function useDraft(store: RunStore, memberId: string): void {
   const keep = useEffectEvent((): boolean => {
     const { openWorkflow } = store.get();
@@ -86,7 +86,7 @@ export function useDraft(store: RunStore, memberId: string): void {
       flush();
       if (isUnsent(store.get().openWorkflow) && !keep()) askToStay(event);
     };
-    // Only while something could be lost: a page with this listener may be excluded from the browser's back and forward cache.
+    // Registered only while something could be lost, since it excludes a page from the back/forward cache.
     const guard = () => {
       window.removeEventListener("beforeunload", onLeave);
       if (isUnsent(last)) window.addEventListener("beforeunload", onLeave);
@@ -112,7 +112,7 @@ export function useDraft(store: RunStore, memberId: string): void {
   }, [store, memberId]);
 }
 
-/** After a reload in the middle of a run: asks for the outcome, and sends nothing again. */
+/** After a reload during a run: looks up the outcome without resending. */
 function useNotedAttempt(store: RunStore, memberId: string, onFound: (attempt: Attempt) => void): void {
   const reportFound = useEffectEvent(onFound);
   useEffect(() => {
@@ -124,13 +124,13 @@ function useNotedAttempt(store: RunStore, memberId: string, onFound: (attempt: A
 
 const names = ["job", "file", "carrier", "sample", "app", "asset", "assets", "without"] as const;
 
-/** Opens once what the address names; the address then becomes /run, so that a reload restores what was typed and not the job again. */
+/** Opens what the URL names once. The URL becomes /run, so that a reload restores typed values instead of the job. */
 function useRunSource(source: RunSource | undefined, open: (source: RunSource) => void): void {
   const onArrived = useEffectEvent(() => {
     const search = new URLSearchParams(window.location.search);
     if (!source || !names.some((name) => search.has(name))) return;
     for (const name of names) search.delete(name);
-    // A connection in the address is kept: what was opened from it runs there.
+    // Keeps a connection in the URL, since a workflow opened from it runs there.
     const { pathname, hash } = window.location;
     window.history.replaceState(null, "", `${pathname}${search.size === 0 ? "" : `?${search}`}${hash}`);
     open(source);
@@ -139,7 +139,7 @@ function useRunSource(source: RunSource | undefined, open: (source: RunSource) =
   useEffect(() => onArrived(), [key]);
 }
 
-/** Takes files dropped and texts pasted anywhere on the page; true while files are dragged over it. A focused field keeps its own paste. */
+/** Accepts files dropped and texts pasted anywhere on the page, except in a focused field. True while files are dragged. */
 function useDroppedFiles({ onFiles, onText }: { onFiles: (files: File[]) => void; onText: (text: string) => void }): boolean {
   const [isOver, setOver] = useState(false);
   const takeFiles = useEffectEvent(onFiles);

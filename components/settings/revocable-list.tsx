@@ -100,13 +100,13 @@ export function RevocableList<T extends Revocable>(props: RevocableListProps<T>)
 }
 
 type RemovalDialogProps<T> = {
-  /** What is to be removed; the dialog is open while it is set. */
+  /** The item to remove; the dialog is open while it is set. */
   item: T | undefined;
   /** The question and the button's label; by default, the removal of this name. */
   title?: string;
   onRemove: (item: T) => void;
   onClose: () => void;
-  /** What the removal means. */
+  /** The consequences of the removal. */
   children: ReactNode;
 };
 

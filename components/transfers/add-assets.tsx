@@ -21,7 +21,7 @@ const UploadsPanel = dynamic(() => import("./uploads-panel").then(({ UploadsPane
 
 type NewUploadRequest = UploadRequest extends infer R ? (R extends UploadRequest ? Omit<R, "id"> : never) : never;
 
-/** Rendered once beside the pages: takes dropped, pasted or picked files on any page. */
+/** Rendered once, outside the pages: accepts dropped, pasted or picked files everywhere. */
 export function UploadSources({ canAdd: mayAdd }: { canAdd: boolean }) {
   const t = useTranslations("frame.ways");
   const connection = useConnection();

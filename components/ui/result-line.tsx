@@ -7,12 +7,12 @@ type ResultLineProps = {
   tone: Tone;
   text: string;
   children?: ReactNode;
-  /** Announced when an act is answered, but not when the page is opened again. */
+  /** Announced when an action completes, but not when the page is reopened. */
   isResult?: boolean;
   onDismiss?: () => void;
 };
 
-/** The outcome of an act, or an offer to undo it, in the tool bar, where it moves nothing. Stays until dismissed or the next act begins. */
+/** The outcome of an action, or its Undo, in the toolbar, where it moves nothing. Stays until dismissed or the next action begins. */
 export function ResultLine({ tone, text, children, isResult: isResult = false, onDismiss }: ResultLineProps) {
   const t = useTranslations("common");
   const line = useFocusWhenLost<HTMLDivElement>(isResult);
@@ -40,7 +40,7 @@ export function ResultLine({ tone, text, children, isResult: isResult = false, o
   );
 }
 
-/** Focuses the answer to an act if the clicked button has disappeared; otherwise the next key would start at the top of the page. */
+/** Focuses the result of an action if the clicked button has disappeared; otherwise the next key would start at the top of the page. */
 export function useFocusWhenLost<Element extends HTMLElement>(isResult = true) {
   const element = useRef<Element>(null);
   useEffect(() => {

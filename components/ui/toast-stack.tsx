@@ -16,7 +16,7 @@ function freeBottom(stack: HTMLElement): number {
   const marked = [...document.querySelectorAll("[data-lower-edge]")].map((element) => element.getBoundingClientRect());
   const obstacles = marked.filter((box) => box.height > 0 && box.left < right && box.right > left);
   let bottom = EDGE_PX;
-  // From bottom to top: each step may reach the next element.
+  // From bottom to top, since each step may cover the next element.
   for (const { top, bottom: end } of obstacles.sort((item, other) => other.bottom - item.bottom)) {
     const lower = window.innerHeight - bottom;
     if (top < lower && end > lower - height) bottom = window.innerHeight - top + GAP_PX;

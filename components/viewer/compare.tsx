@@ -121,7 +121,7 @@ type ComparePaneProps = {
   /** The largest size of all pictures: each is drawn at this size. */
   content: Size;
   view: Viewport;
-  /** The part that the slider leaves visible, as a CSS clip; if absent, the pane is beside others. */
+  /** The part that the slider leaves visible, as a CSS clip; absent if panes are side by side. */
   clip?: string;
   isCaptionRight?: boolean;
   onSize: (size: Size | "broken") => void;

@@ -9,7 +9,7 @@ import { FileName } from "@/components/ui/truncated";
 import { inputDifferences } from "@/lib/contract/jobs/job-inputs";
 import { type ReadWorkflow, type ViewerItem } from "./use-viewing";
 
-/** The inputs in which the jobs differ. A picture without a job, or whose job is gone, says so in its column. */
+/** The inputs that differ between the jobs. A picture whose job is missing shows a note instead. */
 export function InputDifferences({ items, readWorkflow }: { items: readonly ViewerItem[]; readWorkflow: ReadWorkflow }) {
   const t = useTranslations("viewer.comparing");
   const errors = useTranslations("errors");

@@ -2,7 +2,7 @@ import { useSearchParams } from "next/navigation";
 import { useCallback, useEffect, useMemo, useState } from "react";
 import { addressWith } from "@/lib/browser/urls";
 
-/** What is shown over the page; the address names it under `name`. */
+/** The item shown over the page, stored in the URL parameter `name`. */
 export type Shown = {
   value: string | undefined;
   /** Adds an entry to the browser's history, so that Back closes it. */

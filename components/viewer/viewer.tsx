@@ -19,7 +19,7 @@ type ViewerProps = {
   isCovered?: boolean;
   /** False where the service hands out no files. */
   canDownload?: boolean;
-  /** The assets' connection, if share links for people without an account can be made on it. */
+  /** The assets' connection, if public share links can be created on it. */
   shareConnectionId?: string;
 };
 
@@ -28,7 +28,7 @@ const ShareDialog = dynamic(() => import("@/components/frame/share/share-dialog"
 /** A larger file is not loaded ahead. */
 const MAX_AHEAD_BYTES = 32 * 1024 * 1024;
 
-/** Shows one item in full, and the way to the next: arrows change the item, Space plays, C marks it, + and - zoom, ? lists all keys. */
+/** Shows one item full size. Arrows change the item, Space plays, C marks it, + and - zoom, ? lists all keys. */
 export function Viewer({
   count,
   at,

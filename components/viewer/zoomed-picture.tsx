@@ -12,7 +12,7 @@ import { shownPictureUrl } from "@/lib/browser/urls";
 
 const LEAST = 56;
 
-/** One finger swiping over a picture that cannot be panned goes to the next or previous one. A second finger cancels the swipe. */
+/** Swiping an unpannable picture with one finger moves to the next or previous one. A second finger cancels the swipe. */
 function useSwipe({ isOn, onSwipe }: { isOn: boolean; onSwipe: ((by: 1 | -1) => void) | undefined }) {
   const from = useRef<{ x: number; y: number }>(undefined);
   const [by, setBy] = useState(0);
@@ -52,7 +52,7 @@ type ZoomedPictureProps = {
   initialSize?: Partial<Size>;
   /** On a page, a finger scrolls the page while the whole picture is visible; in the window, it moves the picture. */
   container: "page" | "window";
-  /** It may only be passed by: its bytes are requested once the person stays. */
+  /** The picture may only be skipped, so its bytes are requested once the user stops. */
   isPaging?: boolean;
   onReady?: () => void;
   /** Its bytes cannot be loaded, or are no picture. Without this callback, a sentence is shown in its place. */
@@ -162,7 +162,7 @@ export function ZoomedPicture({ src, alt, poster, initialSize, container, isPagi
         size={isLoaded ? size : undefined}
         className={cn(
           isInWindow ? "justify-center border-t border-line px-4 py-2" : "mt-2",
-          // There is nothing to zoom; the room is kept, since the next item may be a picture.
+          // Not zoomable, but the space is reserved since the next item may be a picture.
           isBroken && "invisible",
         )}
       />

@@ -5,7 +5,7 @@ import { type AddressInfo } from "node:net";
 import { pipeline } from "node:stream";
 import { request as sendUpstream } from "undici";
 
-/** Answers how many requests were passed on since it was last read. */
+/** Returns the number of forwarded requests since the last read. */
 const COUNT_PATH = "/bench-proxy-count";
 
 const [target = ""] = process.argv.slice(2);

@@ -4,7 +4,7 @@ import { request } from "node:http";
 import { Blake3Hasher } from "@napi-rs/blake-hash";
 
 const MIB = 1024 ** 2;
-/** As long as curl's boundary: a shorter one takes longer to search for, and no real client sends one. */
+/** As long as curl's boundary: a shorter one takes longer to search for. */
 const BOUNDARY = "------------------------d74496d66958873e";
 
 export type LargeFile = { mib: number; bytes: number; hash: string; blocks(): Generator<Buffer> };

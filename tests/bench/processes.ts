@@ -12,7 +12,7 @@ const quiet = {
   LIGHTDESK_CONCURRENCY: "1",
   LIGHTDESK_RATE_LIMIT: "0",
   LIGHTDESK_LOG_LEVEL: "warn",
-  // Measured is a console that knows its jobs: reading 100,000 for the first time takes a fifth of each second, for an hour.
+  // Measures a console with a warm job index: indexing 100,000 jobs would take a fifth of each second for an hour.
   LIGHTDESK_LEDGER_JOBS: "1000",
 };
 const password = "correct horse battery";
@@ -84,7 +84,7 @@ export async function startBareProxy(target: string): Promise<{ url: string; pro
   return { url, process: started, readCount: async () => Number(await (await fetch(`${url}/bench-proxy-count`)).text()) };
 }
 
-/** `extra` overrides the bench's own settings; `headers` carry a key that the folder's service already knows. */
+/** `extra` overrides the bench's settings. `headers` carry a key of the folder's service. */
 export async function startService(
   dataDir: string,
   extra: Record<string, string> = {},

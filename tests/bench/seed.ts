@@ -1,5 +1,5 @@
 // A hundred thousand jobs: one real, finished job is copied row by row in the stopped service's database, with new ids and times.
-// So every row has the shape that the service gives it today.
+// So every row has the current shape.
 import { randomUUID } from "node:crypto";
 import { SqliteConnection } from "@/lib/shared/database/sqlite";
 

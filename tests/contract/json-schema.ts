@@ -1,12 +1,12 @@
 // A checker of JSON Schema 2020-12 for the keywords that the OpenAPI document uses; an unknown keyword is an error, never ignored.
-// Stricter than the standard on purpose: a property that the document does not name is a problem, since the document is then out of date.
+// Stricter than the standard: a property missing in the document is a problem, since the document is then outdated.
 
 type Schema = Readonly<Record<string, unknown>>;
 export type Resolve = (ref: string) => unknown;
 
 const silent = new Set(["description", "default", "contentMediaType", "contentSchema", "title", "examples"]);
 
-/** The problems found, each with its place; empty if there are none. */
+/** The problems found, each with its path. */
 export function problemsOf(value: unknown, schema: unknown, resolve: Resolve, at = "$"): string[] {
   if (typeof schema !== "object" || schema === null) return [`${at}: its schema is no object`];
   const rules: Schema = { ...schema };

@@ -1,4 +1,4 @@
-// Compares the OpenAPI document that the service serves with the contract it is made from and with the service's real answers.
+// Compares the served OpenAPI document with the contract and with recorded responses.
 import { createServer } from "node:http";
 import { afterAll, describe, expect, it } from "vitest";
 import { isObject } from "@/lib/contract/json/json";

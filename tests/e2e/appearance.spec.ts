@@ -55,7 +55,7 @@ test("fits every page in 390 px and links them from the bottom bar", async ({ si
   await expect(page.getByRole("heading", { name: "Queue" })).toBeVisible();
 });
 
-/** The elements that reach beyond the width and so make the page scroll sideways, by tag, class and right edge; none if all fits. */
+/** Lists elements that overflow the width, by tag, class and right edge. */
 async function whatIsWider(page: Page, width: number): Promise<string[]> {
   return page.evaluate((width) => {
     if (document.documentElement.scrollWidth <= width) return [];

@@ -1,4 +1,4 @@
-// Assets of other services than the built-in one: one that has only the core, a plain local server, and one that has gone away.
+// Assets of other services: core only, a plain local server, and one that is down.
 import { readFileSync } from "node:fs";
 import { type Page } from "@playwright/test";
 import sharp from "sharp";
@@ -48,7 +48,7 @@ test("lists, filters, tags and renames assets on a service with the core only", 
   const errors = errorsOf(page);
   await page.goto(`${desk.url}/assets?connection=${connection}&include_public=false`);
   await expect(tile(page, "core_1.png")).toBeVisible();
-  // The list shows only tags that were seen on assets, since the service lists none.
+  // The filter lists only tags seen on assets, since the service has no tag list.
   await page.getByRole("button", { name: "Filter by tags" }).click();
   await page.getByRole("button", { name: "No assets with core" }).click();
   await page.getByRole("button", { name: "Close" }).click();
@@ -66,7 +66,7 @@ test("lists, filters, tags and renames assets on a service with the core only", 
   for (const name of ["Delete", "Edit", "Remove tag seen"]) await expect(panel.getByRole("button", { name })).toBeHidden();
   await panel.getByRole("button", { name: "Find copies" }).click();
   await expect(panel.getByText("no other asset")).toBeVisible();
-  // The service sends no files: the page says so and offers none.
+  // The service serves no files, so the page offers none.
   await expect(panel.getByText("Files cannot be downloaded from this service.")).toBeVisible();
   await expect(panel.getByRole("link", { name: "Download" })).toBeHidden();
   await expectAccessible(page);

@@ -1,4 +1,4 @@
-// The console below a path of a host that another product uses too: a whole visit stays below the path, however the proxy passes it on.
+// The console below a base path shared with another product: every request stays below the path.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { type Page } from "@playwright/test";
@@ -16,7 +16,7 @@ const BUILD_MS = 600_000;
 
 test.beforeAll(async ({}, testInfo) => {
   testInfo.setTimeout(BUILD_MS);
-  // Makes the build that `npm start` would make for the path; does nothing if it is there.
+  // Builds for the base path like `npm start`, unless a build exists.
   const env = { ...process.env, LIGHTDESK_BASE_PATH: PATH };
   const [code] = await once(spawn(process.execPath, ["bin/start.mjs", "build"], { env, stdio: "inherit" }), "close");
   expect(code).toBe(0);

@@ -33,7 +33,7 @@ test("cancels, reruns, downloads and deletes the selection with a result per job
   await result.getByRole("button", { name: "Close" }).click();
   await outcome(page).getByRole("button", { name: "Dismiss" }).click();
 
-  // A single job is run again without a question. Its row moves the others, so nothing is clicked until it is there.
+  // A single job is rerun without confirmation. Its row moves the others, so the test waits for it.
   const rows = page.locator("tr[data-row]");
   const count = await rows.count();
   await choose(page, doneId);

@@ -9,7 +9,7 @@ test("scrolls only the body of a long dialog on a small phone", async ({ signedI
   await page.getByRole("button", { name: /^Filters/ }).click();
   await page.getByRole("group", { name: "Metadata" }).getByRole("button").click();
   const dialog = page.getByRole("dialog", { name: "Filter by metadata" });
-  // If all of it fits, the actions cover nothing.
+  // When everything fits, the actions cover nothing.
   await dialog.getByRole("button", { name: "Add value" }).click();
   for (let row = 0; row < 10; row += 1) await dialog.getByRole("button", { name: "Add value" }).press("Enter");
   const title = dialog.getByRole("heading").first();

@@ -1,4 +1,4 @@
-// A host page from its first line: set up in Settings, with messages about what is missing where it does not work.
+// Sets up a host page in Settings from scratch, with messages about missing parts.
 import { randomUUID } from "node:crypto";
 import { SignJWT } from "jose";
 import { expectAccessible, expectAccessibleInBothThemes } from "./support/accessible";

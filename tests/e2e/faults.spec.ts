@@ -1,4 +1,4 @@
-// What a person sees and keeps when the service or the network fails in the middle of their work.
+// Behaviour when the service or the network fails during the user's work.
 import { type Page } from "@playwright/test";
 import messages from "@/lib/messages/en/errors.json" with { type: "json" };
 import { type Desk } from "./support/desk";
@@ -21,7 +21,7 @@ const faults = [
   { name: "a web page", fault: answering(200, "text/html", "<!doctype html><h1>Welcome"), code: "UPSTREAM_UNREADABLE", owner: "service" },
 ] as const satisfies readonly { name: string; fault: unknown; code: CodeWithSentence; owner: FaultOwner }[];
 
-/** The message states what failed, whose fault it is, and what to do. */
+/** The message states the failure, its owner and the remedy. */
 async function expectShown(page: Page, code: CodeWithSentence, owner: FaultOwner): Promise<void> {
   const locator = page.getByRole("alert").filter({ hasText: messages[code].title });
   await expect(locator).toContainText(`Cause: ${messages.owner[owner]}`);

@@ -1,4 +1,4 @@
-// Small signs of place and effect: the focus ring, room around an error, a drawing on a phone, links that are real links.
+// Focus ring, space around an error, a graph on a phone, and real links.
 import { photograph } from "./support/files";
 import { answering, connectOver, startFlakyService } from "./support/flaky-service";
 import { cancel, slowGraph, submit, untilState } from "./support/jobs";
@@ -57,7 +57,7 @@ test("fits a job's drawing to a phone", async ({ signedIn: page, desk }) => {
 });
 
 test("opens a tile in a new tab with Ctrl or the middle button without selecting it", async ({ signedIn: page, context, desk }) => {
-  // Not a sample's picture: other tests of this console find that one by its own name.
+  // Not a sample picture, since other tests look that one up by name.
   const { bytes } = await photograph({ r: 70, g: 20, b: 30 });
   const response = await page.request.post(`${desk.url}/api/assets`, {
     headers: { origin: desk.url },

@@ -167,7 +167,7 @@ test("keeps a jump within a thousand rows, and restores it on Back", async ({ si
   await page.setViewportSize({ width: 900, height: 900 });
   await page.goto(`${desk.url}/jobs?limit=1000`);
   await expect(page.getByText("1–1,000 of 1,000")).toBeVisible();
-  // After scrolling far away from the row with keyboard focus, the next key returns there and continues from it.
+  // After scrolling away from the focused row, the next key returns to it.
   const keyed = () => page.evaluate(() => document.activeElement?.closest("tr")?.getAttribute("aria-rowindex"));
   for (const position of ["2", "3"]) {
     await page.keyboard.press("j");

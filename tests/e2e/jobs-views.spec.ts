@@ -24,7 +24,7 @@ test("saves, opens, sets as default and removes a saved view", async ({ page, ow
   await expect(dialog.getByRole("link", { name: "Broken ones" })).toHaveAttribute("aria-current", "true");
   await expectAccessible(page);
 
-  // Through its link, whose address holds the whole view.
+  // Opens the link, whose URL contains the whole view.
   await page.goto(`${ownDesk.url}/jobs`);
   await expect(rows(page)).toHaveCount(1);
   await views.click();
@@ -34,7 +34,7 @@ test("saves, opens, sets as default and removes a saved view", async ({ page, ow
   await expect(page).toHaveURL(/limit=25/);
   await expect(page.getByText("No jobs match these filters")).toBeVisible();
 
-  // As the default it comes first, and all jobs are still one press away.
+  // The default view comes first, and all jobs are one click away.
   await views.click();
   const star = dialog.getByRole("button", { name: "Use Broken ones" });
   await star.click();

@@ -1,4 +1,4 @@
-// Live updates in a browser: what other tabs do appears without a request of its own.
+// Live updates in a browser: changes from other tabs appear without extra requests.
 import { type Page } from "@playwright/test";
 import { slowGraph, submit, untilState } from "./support/jobs";
 import { isLiveRequest } from "./support/live";

@@ -64,7 +64,7 @@ test("keeps the workflow open and explains why a viewer cannot run it", async ({
   await openSample(vera);
   await expectAtHead(vera, roleNote);
   const run = vera.getByRole("button", { name: "Run", exact: true });
-  // Whether the button refuses before or after it is pressed: the page must show the reason, and nothing may be submitted.
+  // Whether it is disabled before or after the click, the page shows the reason and submits nothing.
   const submitted: string[] = [];
   vera.on("response", (response) => {
     if (response.url().endsWith("/api/prompt")) submitted.push(String(response.status()));

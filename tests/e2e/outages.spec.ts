@@ -43,7 +43,7 @@ test("keeps pages usable when pictures time out and loads them on recovery", asy
   await expect.poll(() => underWay.size).toBeLessThanOrEqual(4);
   await goTo(page, "Jobs");
   await expect(page.getByRole("main").locator("[data-freshness]")).toHaveText("live");
-  // The pictures' page is gone, so none of their requests is under way any more.
+  // The page with the pictures is closed, so none of its requests is in flight.
   await expect.poll(() => underWay.size).toBe(0);
   await goTo(page, "Assets");
   await expect(gallery.getByRole("link", { name: "photo.png" })).toBeVisible();

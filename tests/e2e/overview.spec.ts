@@ -206,7 +206,7 @@ async function listJobs(request: APIRequestContext, desk: Desk, params: Record<s
 }
 
 async function expectDrawn(picture: Locator): Promise<void> {
-  // Found again each time: a preview gives way to the output.
+  // Queried each time, since the output replaces a preview.
   const width = () =>
     picture.evaluate((image: HTMLImageElement) => {
       image.scrollIntoView({ block: "nearest" });

@@ -18,7 +18,7 @@ test("cancels one, several and all pending jobs, with the actual results", async
   await expect(page.getByText("Kept 1 job")).toBeVisible();
   await expect(page.getByText("Cancelling 1 job")).toBeHidden();
 
-  // Three at once by a range, of which one row is undone alone; a second action has its own Undo and changes nothing of the first.
+  // Removes three by a range and undoes one of them. A second action has its own Undo.
   const bodies: unknown[] = [];
   page.on("request", (request) => {
     if (request.method() === "POST" && request.url().includes("/api/queue")) bodies.push(request.postDataJSON());
@@ -46,7 +46,7 @@ test("cancels one, several and all pending jobs, with the actual results", async
   await expect(page.getByText("1 cancelled", { exact: true })).toBeVisible();
   await expect(page.getByText("1 running, 3 pending")).toBeVisible();
 
-  // One of the jobs starts before the person has decided: the message tells the truth about it.
+  // One job starts before the user decides: the message reports it correctly.
   await page.getByRole("checkbox", { name: `Select job ${four}` }).check();
   await page.getByRole("button", { name: "Clear 3 pending jobs" }).click();
   await expect(page.getByRole("dialog")).toContainText("This cannot be undone");

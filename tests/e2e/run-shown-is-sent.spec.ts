@@ -1,4 +1,4 @@
-// The form sends what it shows: every control is compared with the body of the request, for every way in which a form is filled.
+// Compares every control with the request body, for each way to fill a form.
 import { type Page } from "@playwright/test";
 import { createLocalFiles } from "@/tests/support/local-files";
 import { newerNodes } from "@/tests/support/local-nodes";
@@ -17,7 +17,7 @@ test.describe.configure({ mode: "parallel" });
 const formReady = (page: Page) => page.getByRole("button", { name: "Copies", exact: true }).filter({ visible: true });
 const dropZone = (page: Page) => page.getByText("Drop a workflow file here");
 
-/** Holds the answer with the list of nodes until it is released, like a distant service. */
+/** Delays the node list until released, like a distant service. */
 async function holdCatalogue(page: Page, catalogue?: unknown): Promise<() => void> {
   let release = () => {};
   const gate = new Promise<void>((resolve) => (release = resolve));
@@ -158,7 +158,7 @@ test("sends newer inputs, media, boxes, colours, outputs and extra_data as shown
   });
   await expectAccessible(page);
 
-  // After a reload, extra_data is gone from the screen and from what is sent.
+  // After a reload, extra_data is neither shown nor sent.
   await page.reload();
   await expect(field("5-words.d")).toBeVisible();
   await expect(page.locator("#run-extra-data")).toHaveValue("");

@@ -1,4 +1,4 @@
-// A key that was sent with a job: its owner is told where it is, sees what is sent, and runs the job again without it.
+// A key submitted with a job: its owner sees where it is and reruns the job without it.
 import { expectAccessible } from "./support/accessible";
 import { drop, workflow } from "./support/files";
 import { expect, test } from "./support/test";

@@ -1,4 +1,4 @@
-// Seeds of twenty digits in a browser: the digits in a file or typed by a person are those that are sent, shown and opened again.
+// Twenty-digit seeds in a browser keep their digits when typed, sent, shown and reopened.
 import { readFileSync } from "node:fs";
 import { drop, type DroppedFile } from "./support/files";
 import { untilState } from "./support/jobs";

@@ -1,4 +1,4 @@
-// A link for people without an account: made on a job or from selected assets, opened by a stranger on a phone, ended in settings.
+// A public link, created on a job or from selected assets, opened on a phone and revoked in settings.
 import { type Browser, type Page } from "@playwright/test";
 import sharp from "sharp";
 import { expectAccessible, expectAccessibleInBothThemes } from "./support/accessible";

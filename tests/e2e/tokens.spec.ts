@@ -23,7 +23,7 @@ test("creates a token, shows it once, uses it without a cookie and revokes it", 
   await form.getByRole("button", { name: "Create a token" }).click();
   const created = (await (await pendingResponse).json()) as { token: string; view: { id: string } };
   const locator = page.getByRole("textbox", { name: "Token night renders" });
-  // The token that the person sees is the one that was sent, and it works.
+  // The displayed token is the one sent, and it works.
   await expect(locator).toHaveValue(created.token);
   await expect(page.getByRole("textbox", { name: "Try it" })).toHaveValue(`curl -H "X-API-Key: ${created.token}" ${desk.url}/api/jobs`);
 

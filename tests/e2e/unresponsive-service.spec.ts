@@ -1,4 +1,4 @@
-// A service that accepts requests without answering: what still works, what pages show, and how they recover.
+// A service that accepts requests without responding: working features, messages and recovery.
 import { type Page } from "@playwright/test";
 import messages from "@/lib/messages/en/errors.json" with { type: "json" };
 import { connectOver, type FlakyService, silent, startFlakyService } from "./support/flaky-service";

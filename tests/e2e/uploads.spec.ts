@@ -184,7 +184,7 @@ test("downloads from a URL through the service and never shows its token", async
     for (const line of source.pending) line.destroy();
     await expect(tray(second).getByText("stored", { exact: true })).toBeVisible({ timeout: 60_000 });
     expect((await storedAs(second, desk, "film.bin")).sha256).toBe(sha256(bytes));
-    // A file that the service already has becomes an asset at once, and its source is not asked for it.
+    // A file that the service already has becomes an asset at once, without a request to its source.
     const requestCount = source.responses.length;
     await page.getByRole("button", { name: "Add", exact: true }).click();
     await page.getByRole("menuitem", { name: "Download from URL…" }).click();

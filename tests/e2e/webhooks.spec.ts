@@ -4,7 +4,7 @@ import { expectAccessibleInBothThemes } from "./support/accessible";
 import { startDesk } from "./support/desk";
 import { expect, test } from "./support/test";
 
-/** Answers 503 to the first request, then 200. */
+/** Responds with 503 first, then 200. */
 async function startReceiver(): Promise<{ server: Server; host: string }> {
   let count = 0;
   const server = createServer((request, response) => {

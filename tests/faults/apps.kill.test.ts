@@ -1,4 +1,4 @@
-// The console is killed in the middle of an app's runs, while its service on a port keeps running: no run is sent twice or lost.
+// The console is killed during an app's runs while its service keeps running: no run is sent twice or lost.
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -14,7 +14,7 @@ import { until } from "../support/until";
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 let console: StartedProcess;
 let url: string;
-/** Requests that get no answer through the gate. "answers": the service gets the request; "uploads": it does not. */
+/** Requests that get no response through the gate. "answers": the service receives the request; "uploads": it doesn't. */
 const blocked = new Set<"answers" | "uploads">();
 
 const dataDir = await mkdtemp(join(tmpdir(), "lightdesk-apps-"));
@@ -72,7 +72,7 @@ it("submits each run exactly once when killed before, during or after the respon
   blocked.clear();
   await begin();
 
-  // The service kept running meanwhile, and the run is found again with its results.
+  // The service kept running, so the run is found again with its results.
   await ended("answered");
   expect(await stateOf("unanswered")).toBe("unknown");
   expect(await stateOf("unsent")).toBe("unsent");

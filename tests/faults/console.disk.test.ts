@@ -1,4 +1,4 @@
-// The disk that holds the console's data is full: changes are answered 507, signing out still works, and reads go on.
+// The console's disk is full: changes get 507, while sign-out and reads work.
 import { randomUUID } from "node:crypto";
 import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";

@@ -57,7 +57,7 @@ const descriptorsOf = async ({ pid }: Running) => (await readdir(`/proc/${pid}/f
 const memoryOf = async ({ pid }: Running) => Number(/VmRSS:\s+(\d+) kB/.exec(await readFile(`/proc/${pid}/status`, "utf8"))?.[1]) * 1024;
 const health = ({ url }: Running) => fetch(`${url}/api/health`).then(({ status }) => status);
 
-/** Two readers that disagree about the body's length: one takes as body what the other takes as the next request. */
+/** Two parsers that disagree about the body's length would desynchronize requests. */
 const twoLengths = (lengths: string) =>
   `POST /api/prompt HTTP/1.1\r\nHost: localhost\r\n${lengths}\r\n\r\n0\r\n\r\nGET /api/health HTTP/1.1\r\nHost: localhost\r\n\r\n`;
 

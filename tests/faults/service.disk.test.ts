@@ -53,7 +53,7 @@ describe.each(disks)("on a full $name", ({ make }) => {
       body: { code: "INSUFFICIENT_STORAGE", message: expect.stringMatching(/disk .* full.*Whoever runs/) },
     });
     expect(await write(client, "new ".repeat(500_000))).toMatchObject({ status: 507, text: expect.stringContaining("full") });
-    // A log that was just emptied may still take a few: each submission answered 200 is kept, and soon all are refused.
+    // A truncated log may still take a few: each submission answered 200 is kept, and later ones are refused.
     const uploadedIds: string[] = [];
     const refused = await until("a submission is refused", async () => {
       const response = await submit(client, 0, 100 + uploadedIds.length, "n".repeat(20_000));
@@ -180,7 +180,7 @@ describe.each(disks)("on $name without a free byte", ({ make, isReal }) => {
       const now = await state(after, cut.id);
       return (now === "completed" || now === "failed") && now;
     });
-    // If the start finds room, the job begins again at once, and its results may then find none.
+    // If the start has enough space, the job restarts at once and may then run out of it.
     if (isReal) expect(ended).toBe("completed");
     const newUpload = await submit(after, 0, 1);
     expect(newUpload.status).toBe(200);

@@ -1,4 +1,4 @@
-// The threads that run nodes die or are missing, or the clock is set back: a job may fail because of it, but nothing else may.
+// The threads that run nodes die or are missing, or the clock is set back: only affected jobs may fail.
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";

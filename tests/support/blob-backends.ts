@@ -1,4 +1,4 @@
-// The three places in which the service may keep bytes, each with the settings that choose it and functions to inspect what it holds.
+// The three blob backends of the service, each with its settings and functions to inspect it.
 import { existsSync } from "node:fs";
 import { mkdir, mkdtemp, readdir, rm, truncate, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";

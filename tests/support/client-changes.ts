@@ -1,4 +1,4 @@
-// Everything a public client can take back, and what then became of the jobs according to the service or console that it called.
+// Every change that a public client can make, and the resulting jobs reported by the service or console.
 import { expect } from "vitest";
 import { canvas, detail, ended, list, record, running, waiting } from "@/tests/integration/service/support";
 import { type Controls, type Graph } from "./public-clients";

@@ -12,12 +12,12 @@ export type Behaviour = {
   hasRanges: boolean;
   hasLength: boolean;
   headers: Record<string, string>;
-  /** For each connection in turn: cut it after that many bytes of the body; undefined lets it pass. */
+  /** For each connection in turn: cuts it after this many body bytes; undefined doesn't cut it. */
   cuts: (number | undefined)[];
   refusesHead?: boolean;
   /** Statuses that answer the next requests, one each. */
   busy?: number[];
-  /** After that many bytes of the body nothing more is sent, until the client leaves. */
+  /** Stalls after this many body bytes until the client disconnects. */
   holdAfter?: number;
   /** A false Content-Range. */
   contentRange?: string;
@@ -29,7 +29,7 @@ export type FileSource = LittleServer & { behaviour: Behaviour; responses: Serve
 
 export async function startFileSource(bytes: Buffer, behaviour: Partial<Behaviour> = {}): Promise<FileSource> {
   const responses: ServedResponse[] = [];
-  /** Connections on hold, kept so that they can be cut. */
+  /** Stalled connections, kept so that they can be closed. */
   const pending = new Set<ServerResponse>();
   const now: Behaviour = { bytes, hasRanges: true, hasLength: true, headers: {}, cuts: [], ...behaviour };
   const server = await startLittleServer(

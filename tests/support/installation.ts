@@ -1,4 +1,4 @@
-// A console with every kind of data that people keep, and a description of it that must stay the same wherever the data is moved.
+// A console with every kind of stored data, and a description that must be the same after a move.
 import { createHash } from "node:crypto";
 import { type Role } from "@/lib/contract/people/roles";
 import { signIn } from "@/lib/server/auth/sign-in";

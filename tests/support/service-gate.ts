@@ -3,7 +3,7 @@ import { type ServerResponse } from "node:http";
 import { answerJson, type LittleServer, type ReceivedRequest, startLittleServer } from "./little-server";
 import { passUpgrade } from "./proxy";
 
-/** "lost": not passed on. "unanswered": passed on, but its answer is kept back. */
+/** "lost": not forwarded. "unanswered": forwarded, but its response is withheld. */
 type Fate = "lost" | "unanswered" | undefined;
 
 /** `onAnswer`: gets the status of each answer of the service. */

@@ -1,4 +1,4 @@
-// The stand-alone service as a process of its own, called over real HTTP.
+// Starts the stand-alone service as a process and calls it over HTTP.
 import { execFile } from "node:child_process";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";

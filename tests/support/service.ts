@@ -1,4 +1,4 @@
-// A real embedded service in a folder of its own, used as a client would: requests in, answers out.
+// A real embedded service in its own folder, used through requests like a client.
 import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -20,7 +20,7 @@ export type ServiceBench = Awaited<ReturnType<typeof startService>>;
 
 type Send = (request: Request) => Promise<Response>;
 
-/** `key` may be a promise. `body`: an object is sent as JSON, anything else as it is. */
+/** `key` may be a promise. An object `body` is sent as JSON, anything else unchanged. */
 export function createClient(send: Send, key: string | undefined | Promise<string>, origin = ORIGIN) {
   async function raw(method: string, path: string, body?: unknown, headers: Record<string, string> = {}): Promise<Response> {
     const isPlain =
@@ -133,7 +133,7 @@ export async function startService(options: Partial<ServiceOptions> = {}) {
     },
     dispose: closeAfterwards(async () => {
       await service.stop();
-      // A folder that was given stays, with its database.
+      // A given folder is kept, with its database.
       if (options.dataDir !== undefined) return;
       databases.delete(folder);
       await ownDatabase?.drop();

@@ -151,7 +151,7 @@ export async function startStrictS3({ bucket = "blobs", pageSize = 1000 } = {}) 
     response.end();
   }
 
-  /** Returns the XML of the answer; undefined if it has already answered. */
+  /** Returns the XML of the response; undefined if already sent. */
   async function performRequest(request: RequestOptions, response: ServerResponse, fault: Fault | undefined): Promise<string | undefined> {
     const { method, key, query } = request;
     if (state.isGone) throw new S3Error("NoSuchBucket", 404);
@@ -241,7 +241,7 @@ export async function startStrictS3({ bucket = "blobs", pageSize = 1000 } = {}) 
     seen: operations,
     headers,
     state,
-    /** As if another client had put it there. */
+    /** Simulates an object written by another client. */
     async plant(key: string, bytes: Uint8Array): Promise<void> {
       const part = await keep(Buffer.from(bytes));
       objects.set(key, { parts: [part], size: part.size, etag: part.etag, at: new Date() });

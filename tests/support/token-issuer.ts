@@ -1,5 +1,5 @@
-// A sign-in provider whose answers a test can bend: discovery, keys, and ID tokens with any claims, header and key.
-// A real one, which gives good answers, is started by tests/e2e/support/oidc-server.ts.
+// A sign-in provider with configurable responses: discovery, keys, and ID tokens with any claims, header and key.
+// tests/e2e/support/oidc-server.ts starts a real one with valid responses.
 import { createHash, createHmac, generateKeyPairSync, type KeyObject, randomUUID, sign } from "node:crypto";
 import { createServer, type RequestListener } from "node:http";
 import { type AddressInfo } from "node:net";
@@ -16,7 +16,7 @@ type Bent = {
   userinfo?: Record<string, unknown>;
   /** Accepts a code repeatedly. */
   reusesCodes?: true;
-  /** Answers everything with this status. */
+  /** Responds to everything with this status. */
   status?: number;
   /** The redirect address that is registered. */
   redirect?: string;
@@ -71,7 +71,7 @@ export async function startTokenIssuer() {
   return {
     url,
     bend: (next: Bent) => void (bent = next),
-    /** Plays the person at the provider: takes the address from the console and returns the provider's query. */
+    /** Plays the user at the provider: takes the console's URL and returns the provider's query. */
     visit(authorization: string): Record<string, string> {
       const { searchParams } = new URL(authorization);
       const code = randomUUID();

@@ -1,4 +1,4 @@
-// What a page fetches, as the browser counts it: every request except those answered within the page, and the bytes over the network.
+// A page's network traffic as the browser counts it: requests outside the page and their bytes.
 import { type CDPSession } from "@playwright/test";
 
 export type FetchedResource = { url: string; kind: string; bytes: number };
@@ -28,7 +28,7 @@ export async function watchTraffic(cdp: CDPSession) {
   return {
     fetched: () => [...fetched.values()],
     kibibytes: () => [...fetched.values()].reduce((sum, { bytes }) => sum + bytes, 0) / 1024,
-    /** Whether for that long nothing was requested and nothing was in transit. */
+    /** Whether nothing was requested or in transit for that long. */
     isQuietFor: (ms: number) => underWay.size === 0 && performance.now() - changedAtMs > ms,
   };
 }

@@ -1,4 +1,4 @@
-// Waits for something to become true by asking again and again, for a bounded time. Tests wait only this way.
+// Polls until a condition is true, for a bounded time. Tests wait only this way.
 
 const MIN_PAUSE_MS = 5;
 const MAX_PAUSE_MS = 80;

@@ -29,7 +29,7 @@ function visit(node: ts.Node, look: (node: ts.Node) => void): void {
 const joined = (lists: string[][]) =>
   lists.reduce((all, list) => all.flatMap((value) => list.map((other) => `${value} ${other}`)).slice(0, MAX_COMBINATIONS), [""]);
 
-/** Every text that the expression can have, as far as it is written there; "" for parts from elsewhere. */
+/** All literal texts of the expression; "" for dynamic parts. */
 function texts(node: ts.Expression): string[] {
   if (ts.isParenthesizedExpression(node)) return texts(node.expression);
   if (ts.isStringLiteralLike(node)) return [node.text];

@@ -1,4 +1,4 @@
-// The end of the output of `npm test`: what a page that shows only this end says of failed tests.
+// The end of `npm test` output, which CI pages show for failed tests.
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -146,7 +146,7 @@ describe("test folder", () => {
     memory = temporaryFolder();
   });
 
-  /** Runs in a process of its own; returns what it printed, and its pid. */
+  /** Runs in its own process and returns its output and pid. */
   function inProcess(ending: string): { printed: string; pid: number } {
     const file = JSON.stringify(pathToFileURL("bin/checks/test-folder.mjs").href);
     const program = `import { existsSync } from "node:fs";

@@ -5,7 +5,7 @@ import { type SearchParams, toSearchParams } from "../params";
 
 const pageParams = { ...lookParams, layers: { kind: "word", values: ["hidden", "shown"], default: "hidden" } } as const;
 
-/** Each value is judged by itself: a bad one falls back to its default and is named, good ones stay. Never throws. */
+/** Each value is validated separately: a bad one falls back to its default and is reported. Never throws. */
 export function parseAssetsQuery(params: SearchParams): { query: AssetsQuery; look: AssetsLook; ignored: string[] } {
   const search = toSearchParams(params);
   const { query: ownQuery, ignored } = readAddress(pageParams, search);

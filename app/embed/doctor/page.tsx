@@ -9,7 +9,7 @@ import { pageTitle, pickMessages } from "@/lib/server/i18n/messages";
 
 export const generateMetadata = pageTitle("embedding.doctor.title");
 
-/** Without sign-in: it says nothing that a host page could not find out by trying. */
+/** Needs no sign-in, since it reveals only what a host page could find out itself. */
 export default async function DoctorPage({ searchParams }: PageProps<"/embed/doctor">) {
   const params = await searchParams;
   const origin = textParam(params, "origin") ?? "";

@@ -226,7 +226,7 @@ function AboutCard({ definition: { title, text, tags, cover }, connection, onCha
 
 type PreviewProps = { app: string | undefined; definition: AppDefinition; connection?: string };
 
-/** The form as it will look; values tried in it are not kept. */
+/** A preview of the form; its values are not stored. */
 function Preview({ app, definition, connection }: PreviewProps) {
   const t = useTranslations("apps.make");
   const { title, text, graph } = definition;

@@ -19,7 +19,7 @@ import { drawingIn, isNameless } from "@/lib/contract/workflow/workflow-name";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { appApi } from "../apps-address";
 
-/** What is edited. `version`: that of the existing app. */
+/** The edited source. `version`: that of the existing app. */
 export type Draft = { definition: AppDefinition; access: AppAccess; limits: AppLimits; version?: number };
 export type Source =
   | { kind: "loading" }

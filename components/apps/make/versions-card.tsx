@@ -20,7 +20,7 @@ const versionsIn = ({ versions }: VersionsAnswer) => versions;
 
 type Removal = "removal" | AppVersionView;
 
-/** Who changed what and when, newest first; older versions can be restored. Below, the button that deletes the app. */
+/** The change history, newest first, with restore. Below it, the button that deletes the app. */
 export function VersionsCard({ app }: { app: AppView }) {
   const connectionParam = useConnectionParam();
   const t = useTranslations("apps.make.versions");

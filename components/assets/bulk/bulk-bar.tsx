@@ -52,7 +52,7 @@ type BulkBarProps = {
   onAll?: () => void;
 };
 
-/** The actions for the selection, then the act in progress, then its result. It stays mounted without a selection to show the result. */
+/** The actions for the selection, then the running action, then its result. Stays mounted to show the result. */
 export function BulkBar({
   selected,
   connectionId,

@@ -72,7 +72,7 @@ export function useAssetBulk(choices: Choices) {
 }
 
 export type AssetAction = { kind: "addTags" | "removeTags"; tags: readonly string[] } | { kind: "delete" };
-/** What an act needs to know of an asset; `only`: the tags that apply to this one. */
+/** The asset fields that an action needs. `only`: the tags that apply to this asset. */
 type AssetTarget = Pick<AssetView, "id" | "immutable"> & { name?: string; only?: readonly string[] };
 
 const outcomes = [
@@ -154,7 +154,7 @@ function refused(assetAction: AssetAction, id: string, failure: ApiFailure): Act
   };
 }
 
-/** The act that would undo this one for the assets it changed; undefined where it cannot be undone. */
+/** The reverse action for the changed assets; undefined if it can't be undone. */
 function reverseOf(assetAction: AssetAction, entries: readonly Entry[]): { action: AssetAction; items: AssetTarget[] } | undefined {
   if (assetAction.kind === "delete") return undefined;
   const items = entries.flatMap(({ id, name, changed }) =>
@@ -171,7 +171,7 @@ function toneOf(outcome: Outcome): Tone {
   return doneOutcomes.has(outcome) ? "ok" : bad.has(outcome) ? "bad" : "off";
 }
 
-/** Every act on an asset may be repeated: existing tags stay, and deleted assets stay deleted. */
+/** All asset actions are idempotent: existing tags and deleted assets stay so. */
 function isRetryable({ outcome }: Entry): boolean {
   return bad.has(outcome) || outcome === "notDone";
 }
@@ -252,7 +252,7 @@ export function AssetLines({ bulk, connection, rights }: AssetLinesProps) {
 /** The most assets in one act. */
 export const MAX_IN_ACT = 100_000;
 
-/** All assets of a query. There may be very many, so only what an act needs of each is kept. */
+/** All assets of a query. Keeps only the fields that an action needs, since there may be very many. */
 function walkAssets(query: AssetsQuery, work: Work) {
   const pathAt = (offset: number) => assetsApiPath({ ...query, limit: MAX_PAGE_SIZE, offset }, work.connection);
   function read(response: AssetsAnswer) {

@@ -170,7 +170,7 @@ function CopyLink({ id, connection }: { id: string; connection: string | undefin
   );
 }
 
-/** Made by a job, even if the service does not name the job. */
+/** Created by a job, even if the service doesn't name it. */
 const isOutput = ({ tags }: AssetDetail) => tags.includes("output") || tags.includes("temp");
 
 /** "blake3:4be1…90cd": beginning and end, the parts that people compare. */

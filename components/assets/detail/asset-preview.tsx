@@ -18,7 +18,7 @@ import { assetFileUrl, pictureUrl, useHandsOutFiles } from "../asset-urls";
 type AssetPreviewProps = {
   asset: AssetView;
   connectionId?: string;
-  /** True on the asset's own page, where there is room for the file itself. */
+  /** True on the asset's own page, which has space for the file itself. */
   isLarge: boolean;
 };
 
@@ -130,7 +130,7 @@ function isWebp(bytes: Uint8Array): boolean {
 type AssetSummaryProps = {
   asset: AssetView;
   connectionId?: string;
-  /** The picture itself is beside this, and its size is taken from it. */
+  /** The picture is shown next to this, and its size is read from it. */
   isShownWhole?: boolean;
 };
 

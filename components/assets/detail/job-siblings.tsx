@@ -92,7 +92,7 @@ export function JobSiblings({ jobId, asset, connectionId, connection }: JobSibli
   );
 }
 
-/** With a core service, jobs name files instead of assets: by the content's name, or by the asset's own name. */
+/** With a core service, jobs name files instead of assets: by content hash or asset name. */
 function isSame({ assetId, name, file }: Sibling, { id, name: ownName, hash }: NamedAsset): boolean {
   if (assetId !== undefined) return assetId === id;
   const digits = hash?.slice(hash.indexOf(":") + 1);

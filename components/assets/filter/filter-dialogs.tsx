@@ -17,7 +17,7 @@ type MetadataDialogProps = { filter: string | undefined; onFilter: (filter: stri
 const blank: MetadataRow = { path: "", type: "guess", value: "" };
 const noProblems: ReadRows["problems"] = new Map();
 
-/** Keeps only assets whose metadata holds all of these values. */
+/** Keeps only assets whose metadata contains all of these values. */
 export function MetadataDialog({ filter, onFilter, onClose }: MetadataDialogProps) {
   const t = useTranslations("assets.metadata");
   const common = useTranslations("common");

@@ -1,5 +1,5 @@
 // Metadata as rows of path and value, and back: for filtering and for editing. `a.b` is b inside a; `\.` is a dot within a name.
-// Guarantees: reading back what was written gives the same metadata, including the spelling of numbers; no name reaches a prototype.
+// Guarantees: metadata survives a round trip, including the spelling of numbers; no name reaches a prototype.
 
 import { setSpelling, spellingOf, writeExactJson } from "@/lib/contract/json/exact-json";
 import { isObject } from "@/lib/contract/json/json";

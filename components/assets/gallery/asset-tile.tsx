@@ -99,7 +99,7 @@ function titleOf({ name, jobId }: AssetView): string {
   return jobId ? `${name} · ${shortId(jobId)}` : name;
 }
 
-/** Its size; where several have this name, its job or its date. No component of its own, as hundreds come and go. */
+/** Its size, or its job or date if several share the name. Not a component, since hundreds mount and unmount. */
 function captionOf({ jobId, createdAtMs, sizeBytes }: AssetView, locale: string, isNamesake: boolean): ReactNode {
   const style = "text-sm whitespace-nowrap text-ink-3";
   if (isNamesake && jobId) return <span className={cn(style, "font-mono")}>{shortId(jobId)}</span>;

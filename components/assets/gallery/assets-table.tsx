@@ -74,7 +74,7 @@ export function AssetsTable({
       <div
         ref={container}
         style={{ marginTop: HEAD_PX, ...(rendered && { height: rendered.heightPx }) }}
-        // The header has its place above from the start, so that nothing moves after measuring.
+        // The header is positioned from the start, so that nothing moves after measuring.
         className="relative"
       >
         <div style={rendered && standAt(rendered.topPx)} className={rendered ? "absolute inset-x-0 -top-[34px]" : "relative -top-[34px]"}>
@@ -120,7 +120,7 @@ type AssetRow = { id: string; index: number; asset: AssetView | undefined };
 const rowOfAsset = new WeakMap<AssetView, AssetRow>();
 const waitingRows = Array.from({ length: MAX_TILES }, (_, index): AssetRow => ({ id: `waiting-${index}`, index, asset: undefined }));
 
-/** Returns the same row for the same asset at the same index, so that scrolling renders only new rows; rows still loading are all alike. */
+/** Returns the same row for the same asset and index, so that scrolling renders only new rows. */
 function assetRow(asset: AssetView | undefined, index: number): AssetRow {
   if (!asset) return waitingRows[index % MAX_TILES] ?? { id: `at-${index}`, index, asset };
   const cachedRow = rowOfAsset.get(asset);

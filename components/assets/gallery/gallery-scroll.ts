@@ -6,11 +6,11 @@ import { flushSync } from "react-dom";
 import { type Rows, rowsAround, rowsAtOnce, type View } from "./gallery-layout";
 import { type Motion } from "./motion";
 
-/** Left visible of the row above the revealed row, which stays the first in view. */
+/** Height of the previous row that stays visible above the revealed row. */
 const TOP_MARGIN_PX = 8;
 const SETTLED_MS = 150;
 
-/** What the page gives. `headPx`: the height of a sticky list header, which covers rows. */
+/** Values from the page. `headPx`: the height of a sticky list header, which covers rows. */
 type ScrollTarget<S extends Shape> = {
   element: HTMLElement;
   count: number;
@@ -164,7 +164,7 @@ export function createGalleryScroll<S extends Shape>(setRendered: (range: Render
           scrollTo(position.atPx);
           drawInView();
         }
-        // The rows that a jump left out above and below are drawn in a transition, now that nothing moves.
+        // Rows omitted by a jump are drawn in a transition, now that nothing moves.
         startTransition(draw);
         onRest(firstIndex());
       }
@@ -245,7 +245,7 @@ function isSame(a: RenderedRows<Shape>, b: RenderedRows<Shape>): boolean {
   return a.from === b.from && a.to === b.to && covers(a, b);
 }
 
-/** Whether `a` already holds the rows of `b` at the same place. */
+/** Whether `a` already contains the rows of `b` at the same position. */
 function covers(a: RenderedRows<Shape>, b: RenderedRows<Shape>): boolean {
   const isAlike = a.columns === b.columns && a.rowPx === b.rowPx && a.heightPx === b.heightPx;
   const movedPx = a.topPx - a.from * a.rowPx - (b.topPx - b.from * b.rowPx);
@@ -253,7 +253,7 @@ function covers(a: RenderedRows<Shape>, b: RenderedRows<Shape>): boolean {
   return isAlike && Math.abs(movedPx) < 0.01 && a.from <= b.from && a.to >= b.to;
 }
 
-/** Adding or removing rows above moves none of the others: the padding above them grows, and their box stays in place. */
+/** Adding or removing rows above moves no others: the padding above grows instead. */
 export function standAt(topPx: number): { paddingTop: number; marginTop: number } {
   return { paddingTop: Math.max(0, topPx), marginTop: Math.min(0, topPx) };
 }

@@ -19,7 +19,7 @@ export type GalleryViewProps = {
   openId?: string;
   /** Where the list opens, counted from its first row here. */
   startIndex: number;
-  /** Opens the asset beside the list; false where there is no room. */
+  /** Opens the asset in the panel; false without space. */
   onOpen: (id: string) => boolean;
   onPage: (id: string) => void;
   /** Shows the asset in full, with the rest of the list around it. */
@@ -28,7 +28,7 @@ export type GalleryViewProps = {
   /** Undefined on unmount. */
   onReady: (gallery: GalleryHandle | undefined) => void;
 };
-/** What the bars around a gallery may call. */
+/** Methods for the bars around a gallery. */
 export type GalleryHandle = { jumpTo: (index: number) => void; reveal: (index: number) => void; inView: () => number[] };
 type GalleryProps = GalleryViewProps & { size: TileSize; fit: "cover" | "contain" };
 

@@ -1,4 +1,4 @@
-// Detects fast scrolling of a gallery: pictures and rows are requested only for what stays in view.
+// Detects fast scrolling of a gallery, so that pictures and rows are requested only for what stays in view.
 // Guarantees: a listener of `onRest` is called once, when its tile has been mounted for REST_MS and the gallery moves slowly or not at all;
 // a frame longer than that does not count as rest.
 

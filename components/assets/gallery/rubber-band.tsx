@@ -19,7 +19,7 @@ const STARTS_PX = 6;
 const EDGE_PX = 48;
 const FASTEST_PX = 22;
 
-/** Dragging over the gallery with a mouse draws a band that selects the tiles it touches; with Shift or Ctrl it adds to the selection. */
+/** Dragging with a mouse selects the tiles under the band. Shift or Ctrl adds to the selection. */
 export function RubberBand({ gallery, source, picking }: { gallery: GalleryView<GalleryLayout>; source: AssetsSource; picking: Picking }) {
   const drag = useRef<Drag>(undefined);
   const [box, setBox] = useState<{ left: number; top: number; width: number; height: number }>();

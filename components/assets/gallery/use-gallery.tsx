@@ -27,7 +27,7 @@ type GalleryOptions<S extends Shape> = {
   headPx?: number;
 };
 
-/** A list of any length in the page's own scroll: draws only what is near the view, in a page short enough for every browser. */
+/** A list of any length in the page's scroll: renders only nearby rows, within every browser's height limit. */
 export function useGallery<S extends Shape>({ count, layoutOf, startIndex, onRest, headPx = 0 }: GalleryOptions<S>): GalleryView<S> {
   const container = useRef<HTMLDivElement>(null);
   const [motion] = useState(() => createMotion());
@@ -42,7 +42,7 @@ export function useGallery<S extends Shape>({ count, layoutOf, startIndex, onRes
     // eslint-disable-next-line react-hooks/exhaustive-deps -- where the list opens is asked for once
   }, [scroll, count, headPx, layoutOf]);
 
-  // With another layout, what was scrolling has come to its end.
+  // With another layout, the earlier scroll has ended.
   useEffect(() => scroll.listen(motion, (first) => onRested(first)), [scroll, motion, headPx, layoutOf]);
 
   const { jumpTo, reveal, firstIndex, pointAt } = scroll;

@@ -37,7 +37,7 @@ type Reports = { onReading: (isReading: boolean) => void; onShort: (short: Short
 
 /** From one index up to the other, exclusive; `requestedCount`: the size before any limit. */
 type Range = { from: number; to: number; requestedCount: number };
-/** `byHand`: what was selected or deselected one by one meanwhile, which counts more than what is read. */
+/** `manual`: individually changed assets, which override what is read. */
 type Reading = { abort: AbortController; manual: Map<string, boolean> };
 
 type Picker = ReturnType<typeof createPicker>;
@@ -47,7 +47,7 @@ function createPicker(store: SelectionStore, { onReading, onShort }: Reports) {
   const assetsById = new Map<string, AssetView>();
   /** Where a range begins: the index that was selected last. */
   let anchor: number | undefined;
-  /** The last range, while nothing else is selected: the next one replaces it, but not what is `beside` it. */
+  /** The last range while nothing else is selected. The next range replaces it, but not its `baseSelection`. */
   let last: { selected: ReadonlySet<string>; baseSelection: ReadonlySet<string> } | undefined;
   let reading: Reading | undefined;
 
@@ -94,7 +94,7 @@ function createPicker(store: SelectionStore, { onReading, onShort }: Reports) {
   return {
     /** Sets the current list. */
     follow: (next: AssetsSource) => void (source = next),
-    /** Adds or removes one; removing it from "all that match" leaves all others selected. */
+    /** Toggles one asset; removing it from "all matching" keeps the others. */
     toggle(index: number): void {
       const asset = source?.at(index);
       if (!source || !asset) return;
@@ -134,7 +134,7 @@ function createPicker(store: SelectionStore, { onReading, onShort }: Reports) {
       const [first, end] = [indices[0], indices.at(-1)];
       if (first === undefined || end === undefined || indices.every((index) => source?.at(index))) return;
       anchor = first;
-      // What is beside the band in its rows is read too, and not selected.
+      // Assets outside the band in its rows are read but not selected.
       await read(rangeBetween(first, end), (assets) => {
         const under = indices.flatMap((index) => assets[index - first] ?? []);
         select(under, before);
@@ -146,7 +146,7 @@ function createPicker(store: SelectionStore, { onReading, onShort }: Reports) {
       store.list(source?.rows().map(({ id }) => id) ?? []);
       store.selectMatching();
     },
-    /** What is known of the selected assets, including those far out of view. */
+    /** The known selected assets, including those far out of view. */
     chosen(): AssetView[] {
       know(source?.rows() ?? []);
       return [...store.ids()].flatMap((id) => assetsById.get(id) ?? []);

@@ -24,7 +24,7 @@ const moving = new Set(["j", "k"]);
 /** These act once while held down. */
 const acting = new Set(["x", " ", "i", "Enter"]);
 
-/** Arrows, j and k move over the whole list, and select with Shift; x selects, i opens the panel, Enter the page, Space the viewer. */
+/** Arrows, j and k move through the list, and with Shift select; x selects, i opens the panel, Enter the page, Space the viewer. */
 export function useTileKeys({
   gallery,
   source,

@@ -22,7 +22,7 @@ type BulkActions<Action, Item, Entry> = {
 type Words<Act, Item, Entry extends { id: string }> = {
   words: BulkWords;
   undoableText: (phase: Of<WorkPhase<Act, Item, Entry>, "undoable">) => string;
-  /** Shown while the list is read to find the rows to act on. */
+  /** Shown while the list is read to find the rows. */
   readingText?: (count: number) => string;
   collectedText?: (count: number) => string;
   workingText: (phase: Of<WorkPhase<Act, Item, Entry>, "working">) => string;
@@ -40,7 +40,7 @@ type Words<Act, Item, Entry extends { id: string }> = {
 };
 type BulkLinesProps<Act, Item, Entry extends { id: string }> = Words<Act, Item, Entry> & { actions: BulkActions<Act, Item, Entry> };
 
-/** A line for each act: what can still be undone, the progress, the outcome. */
+/** One line per action: Undo, progress, result. */
 export function BulkLines<Act, Item, Entry extends { id: string }>(props: BulkLinesProps<Act, Item, Entry>) {
   const { works } = props.actions;
   const label = useTranslations(props.words)("label");
@@ -147,7 +147,7 @@ function MovingLine({ text, share, waitMs, isStopping, onStop }: MovingLineProps
 type EntryLook<Entry> = {
   toneOf: (entry: Entry) => Tone;
   textOf: (entry: Entry) => string;
-  /** The name that people use, if more than its id is known. */
+  /** The display name, if more than the id is known. */
   nameOf: (entry: Entry) => string | undefined;
 };
 type ResultDialogProps<Entry extends { id: string }> = EntryLook<Entry> & {

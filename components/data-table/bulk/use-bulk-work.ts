@@ -7,7 +7,7 @@ import { type Result } from "@/lib/shared/result";
 import { newUuid } from "@/lib/shared/text";
 
 export type BulkRequest<Action, Item> = { action: Action; items: readonly Item[] };
-/** The act, and the outcome for each item. `isCut`: there are more items. */
+/** An action with the outcome of each item. `isCut`: there are more items. */
 type FinishedWork<Act, Item, Entry> = BulkRequest<Act, Item> & { entries: readonly Entry[]; isCut: boolean };
 
 export type WorkPhase<Act, Item, Entry> =
@@ -17,7 +17,7 @@ export type WorkPhase<Act, Item, Entry> =
   | ({ kind: "done" } & FinishedWork<Act, Item, Entry>)
   | { kind: "collected"; items: readonly Item[]; isCut: boolean }
   | { kind: "broken"; failure: ApiFailure };
-/** One act, from its beginning until its result is dismissed. */
+/** One action, from start until its result is dismissed. */
 export type WorkOf<Act, Item, Entry> = { key: number; phase: WorkPhase<Act, Item, Entry> };
 
 type Choices<Act, Item, Query, Entry> = {
@@ -28,7 +28,7 @@ type Choices<Act, Item, Query, Entry> = {
   onRestored: (action: Act, items: readonly Item[]) => void;
   /** Called if the page that would show the outcome was left. */
   onUnfinished: (entries: readonly Entry[]) => void;
-  /** Leaving the page does not stop the acts: others of the tab stay open. */
+  /** Leaving the page doesn't stop actions: other pages of the tab continue them. */
   outlivesPage?: boolean;
 };
 
@@ -48,7 +48,7 @@ export function useBulkWork<Act, Item extends { id: string }, Entry extends { id
   const [startedWorks, setBegun] = useState<readonly WorkOf<Act, Item, Entry>[]>([]);
   const stopping = useRef(new Map<number, AbortController>());
   const isThere = useRef(true);
-  // Leaving the page lets the running calls finish, and starts no others.
+  // Leaving the page finishes running calls and starts no others.
   useEffect(() => {
     const all = stopping.current;
     isThere.current = true;
@@ -111,7 +111,7 @@ export function useBulkWork<Act, Item extends { id: string }, Entry extends { id
     setPhase(key, { kind: "walking", foundCount: 0 });
     const work = begin(key);
     const walkResult = await walkList(query, work);
-    // Stopped before anything was done: there is nothing to report.
+    // Stopped before anything was done, so there is nothing to report.
     if (work.signal.aborted) drop(key);
     else if (!walkResult.ok) setPhase(key, { kind: "broken", failure: walkResult.failure });
     return work.signal.aborted || !walkResult.ok ? undefined : walkResult.value;
@@ -122,7 +122,7 @@ export function useBulkWork<Act, Item extends { id: string }, Entry extends { id
       ...startedWorks,
       ...pending.actions.map(({ key, payload }): WorkOf<Act, Item, Entry> => ({ key, phase: { kind: "undoable", ...payload } })),
     ],
-    /** Does nothing without items, or after the page was left: nobody could undo it. */
+    /** Does nothing without items or after leaving the page, where nobody could undo it. */
     schedule: (request: BulkRequest<Act, Item>) => {
       if (isThere.current && request.items.length > 0) pending.schedule(request);
     },
@@ -130,7 +130,7 @@ export function useBulkWork<Act, Item extends { id: string }, Entry extends { id
       const pendingAction = pending.undo(key);
       if (pendingAction) onRestored(pendingAction.payload.action, pendingAction.payload.items);
     },
-    /** Undoes this one alone; the other items of the act stay scheduled. */
+    /** Undoes one item; the others of the action stay scheduled. */
     undoOne: (id: string) => {
       const pendingAction = pending.actions.find(({ payload }) => payload.items.some((item) => item.id === id));
       if (!pendingAction) return;
@@ -145,13 +145,13 @@ export function useBulkWork<Act, Item extends { id: string }, Entry extends { id
     },
     begin,
     run: (request: BulkRequest<Act, Item>) => run(request),
-    /** Acts on all that match: reads them first, then acts on those that `isIncluded` accepts. */
+    /** Acts on all matching: reads them first, then acts on those that `isIncluded` accepts. */
     runAll: async (action: Act, query: Query, isIncluded: (item: Item) => boolean = () => true) => {
       const key = newActionKey();
       const walkResult = await walk(key, query);
       if (!walkResult) return;
       const items = walkResult.items.filter(isIncluded);
-      // All of them are reported elsewhere.
+      // All results are reported elsewhere.
       if (items.length === 0 && walkResult.items.length > 0) drop(key);
       else await run({ action, items }, { key, isCut: walkResult.isCut });
     },
@@ -173,7 +173,7 @@ export function useBulkWork<Act, Item extends { id: string }, Entry extends { id
     },
     fail: (failure: ApiFailure) => setPhase(newActionKey(), { kind: "broken", failure }),
     dismiss: drop,
-    /** Removes the results of finished acts, when a new act begins. */
+    /** Dismisses results of finished actions when a new one begins. */
     dismissEnded: () => setBegun((now) => now.filter(({ phase: { kind } }) => kind === "walking" || kind === "working")),
   };
 }
@@ -185,7 +185,7 @@ function advanced<Act, Item, Entry>(phase: WorkPhase<Act, Item, Entry>, count: n
 
 type Words<Outcome> = { textOf: (result: { outcome: Outcome; count: number }) => string; toneOf: (outcome: Outcome) => Tone };
 
-/** How often each outcome occurred, in the order of `outcomes`; the first of them gives the line its tone. */
+/** Counts outcomes in the order of `outcomes`; the first sets the tone. */
 export function summarize<Outcome extends string>(
   outcomes: readonly Outcome[],
   entries: readonly { outcome: Outcome }[],

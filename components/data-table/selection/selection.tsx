@@ -10,7 +10,7 @@ export function useSelectionValue<T extends string | boolean | ReadonlySet<strin
 
 type SelectRowProps = { id: string; label: string; store: SelectionStore };
 
-/** The whole cell can be clicked and lies above the row's link; with Shift it selects everything from the last clicked one to this one. */
+/** The whole cell is clickable and above the row's link. Shift selects the range from the last clicked row. */
 export function SelectRow({ id, label, store }: SelectRowProps) {
   const isOn = useSelectionValue(store, () => store.has(id));
   return (
@@ -64,7 +64,7 @@ export function useAllRowsKey(store: SelectionStore, selectMatching?: () => void
   );
 }
 
-/** `isOurs`: something is selected, or the focus is in the list. Elsewhere, and in a text, the key is the browser's. */
+/** `isOurs`: something is selected or the focus is in the list. Otherwise the browser handles the key. */
 export function useAllKey(isApplicable: () => boolean, select: () => void): void {
   usePageKey((event) => {
     const { key, metaKey, ctrlKey, shiftKey, altKey, target } = event;
@@ -108,7 +108,7 @@ export function createSelection() {
     ids: () => ids,
     isMatching: () => isMatching,
     has,
-    /** Whether none, some or all of the page is selected. */
+    /** Whether none, some or all rows of the page are selected. */
     share(): "none" | "some" | "all" {
       if (ids.size === 0 || page.length === 0) return "none";
       const count = page.filter(has).length;

@@ -14,14 +14,14 @@ import { faultOwners, toFaultCode } from "./fault-owner";
 type FailureMessageProps = {
   failure: Pick<Failure, "code" | "message"> & Partial<Failure>;
   onRetry?: () => void;
-  /** What was attempted; without it, the failure's title is used. */
+  /** The attempted action; without it, the failure's title is used. */
   about?: string;
   /** Further actions, after "Try again". */
   actions?: ReactNode;
   className?: string;
 };
 
-/** A failure message: what failed, whose fault it is, what to do. The other side's own words follow, marked as such. */
+/** A failure message: the problem, its owner and the remedy, followed by the original message. */
 export function FailureMessage({ failure, about, onRetry, actions, className }: FailureMessageProps) {
   const t = useTranslations("errors");
   const common = useTranslations("common");

@@ -76,7 +76,7 @@ function isFaultCode(code: string): code is FaultCode {
   return Object.hasOwn(faultOwners, code);
 }
 
-/** One line, where a whole notice does not fit: what failed, and the service's own words. */
+/** One line where a whole notice doesn't fit: the failure and the service's own message. */
 export function failureText(t: ReturnType<typeof useTranslations<"errors">>, failure: FailureFacts): string {
   const title = t(`${toFaultCode(failure)}.title`);
   return failure.message ? `${title}. ${t("reason", { message: failure.message })}` : title;

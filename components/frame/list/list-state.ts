@@ -2,7 +2,7 @@ import { useLayoutEffect, useState, useSyncExternalStore } from "react";
 import { createStore } from "zustand/vanilla";
 import { afterPaint } from "@/lib/browser/after-paint";
 
-/** How a list's query is written to the address. Must be the same object while nothing of it changes. */
+/** How a list's query is written to the URL. Must keep its identity while unchanged. */
 export type ListAddress<Query> = {
   /** The same list always has the same key. */
   keyOf: (query: Query) => string;
@@ -24,9 +24,9 @@ export type ListState<Query> = {
   hrefOf: (change: Partial<Query>) => string;
   /** A new query begins on its first page. Continued typing is one step of the browser's history. */
   go: (change: Partial<Query>, isTyped?: boolean) => void;
-  /** Adopts what the address says by now, however it was changed. */
+  /** Adopts the current URL, however it changed. */
   follow: (query: Query, address: ListAddress<Query>) => void;
-  /** Rows of this list, or the reason why there are none, are on the page. */
+  /** The rows of this list, or their failure, are on the page. */
   show: (response: Query) => void;
 };
 

@@ -4,7 +4,7 @@ import { showToast } from "@/components/ui/toast-store";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { failureText } from "../failure/fault-owner";
 
-/** An act behind a confirmation: the dialog keeps everything typed until the answer arrives, and shows why it failed. */
+/** An action with confirmation: the dialog keeps typed values until the response and shows failures. */
 export function useConfirmed({
   isOpen,
   act: confirm,

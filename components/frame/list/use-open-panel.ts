@@ -5,15 +5,15 @@ import { useRouter } from "@/components/ui/link";
 import { addressWith } from "@/lib/browser/urls";
 import { isAddressableId } from "@/lib/contract/params";
 
-/** From this width on there is room for a panel beside the list. */
+/** Minimum width for a panel next to the list. */
 const MIN_PANEL_WIDTH = "(min-width: 1024px)";
 
-/** What is open beside a list. A store and not React state of the page: a click marks its row at once without rendering the list. */
+/** The item open in the panel. A store instead of React state, so that a click marks its row without rendering the list. */
 export type OpenPanel = {
   subscribe: (listener: () => void) => () => void;
   get: () => string | undefined;
   has: (id: string) => boolean;
-  /** False if there is no space beside the list, or if the id can't be part of a URL. */
+  /** False if there is no space for a panel, or if the id can't be part of a URL. */
   open: (id: string) => boolean;
   close: () => void;
   /** Reads the address again, which may have changed in other ways. */
@@ -42,7 +42,7 @@ function createOpenPanel(name: string, first: string | undefined): OpenPanel {
   };
 }
 
-/** Opens the item named by parameter `name` beside the list; on a narrow screen its page. The list stays, and no request is made. */
+/** Opens the item named by parameter `name` in the panel, or its page on a narrow screen. Makes no request. */
 export function useOpenPanel(name: string, pageOf: (id: string) => `/${string}`): OpenPanel {
   const router = useRouter();
   const id = useSearchParams()?.get(name) ?? undefined;

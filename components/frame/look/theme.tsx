@@ -9,7 +9,7 @@ import { IconButton } from "@/components/ui/controls/button";
 import { useHydrated } from "@/components/ui/time/use-now";
 import { type EmbedTheme } from "@/lib/contract/embed/embed-pages";
 
-/** `embedded`: the host page's theme, which takes precedence over what this browser stores for the console. */
+/** `embedded`: the host page's theme, which overrides the console's stored theme. */
 export function Theme({ nonce, embedded, children }: { nonce?: string; embedded?: EmbedTheme; children: ReactNode }) {
   const ofHost = useEmbedTheme(embedded);
   const hostTheme = ofHost && { storageKey: "lightdesk.embedded-theme", forcedTheme: ofHost === "system" ? undefined : ofHost };

@@ -196,9 +196,9 @@ export type PaletteItem = {
   group: PaletteGroup;
   label: string;
   note?: string;
-  /** Also found by this text, which is not shown. */
+  /** Additional search text, not shown. */
   searchTerms?: string;
-  /** Shown only after something was typed, as there are too many of these. */
+  /** Shown only after typing, since there are too many. */
   onDemand?: boolean;
   run: () => void;
 };

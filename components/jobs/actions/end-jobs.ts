@@ -18,7 +18,7 @@ export function fits(action: "cancel" | "remove" | "runAgain", { word, state }: 
   return action === "remove" ? isTerminalWord(word) : state === "pending" || state === "in_progress";
 }
 
-/** Stops running jobs and takes all others out of the queue; one call at a time, with a result for every job. */
+/** Stops running jobs and removes all others from the queue; one call at a time, with a result per job. */
 export function cancelJobs(jobs: readonly TargetJob[], work: Work): Promise<ResultEntry[]> {
   return fitting("cancel", jobs, work, async (fittingJobs) => {
     const running = fittingJobs.filter(({ state }) => state === "in_progress");
@@ -131,7 +131,7 @@ export type ResultEntry = JobNames & {
   outcome: Outcome;
   newId?: string;
   failure?: ApiFailure;
-  /** It runs together with this many others, and the service can only stop them all at once. */
+  /** Runs together with this many others, and the service can only stop them all. */
   together?: number;
 };
 
@@ -142,7 +142,7 @@ export function toneOf(outcome: Outcome): Tone {
   return doneOutcomes.has(outcome) ? "ok" : bad.has(outcome) ? "bad" : "off";
 }
 
-/** Worth repeating: what surely was not done, and what may have been done if doing it twice is harmless. A job is never submitted twice. */
+/** Retryable: what surely was not done, or is harmless to repeat. A job is never submitted twice. */
 export function isRetryable({ outcome }: ResultEntry, action: "cancel" | "remove" | "runAgain"): boolean {
   return outcome === "failed" || outcome === "unsent" || outcome === "notDone" || (outcome === "unknown" && action !== "runAgain");
 }
@@ -154,7 +154,7 @@ export function causeOf(entries: readonly ResultEntry[]): ApiFailure | undefined
 
 type Ending = "cancel" | "stop" | "remove";
 
-/** Derives the outcome of jobs without a clear answer from their present state: one call per job, nothing is sent a second time. */
+/** Derives the outcome of jobs without a clear response from their current state: one call per job, without resending. */
 async function lookUp(
   ending: Ending,
   batch: readonly { id: string }[],

@@ -63,7 +63,7 @@ export function JobLines({ actions, connection, onStopped }: JobLinesProps) {
   );
 }
 
-/** For services that cannot stop a single job: asks for confirmation with the number, since the other jobs stop too. */
+/** For services that can't stop a single job: confirms with the number, since the other jobs stop too. */
 function StopTogether({ count, connection, onDone }: { count: number; connection: string | undefined; onDone: () => void }) {
   const t = useTranslations("acts.together");
   const [isAsking, setAsking] = useState(false);

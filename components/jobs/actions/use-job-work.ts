@@ -28,7 +28,7 @@ const actions: Readonly<Record<JobAction, (jobs: readonly TargetJob[], work: Wor
 type Choices<Query> = {
   connection: string | undefined;
   onDone: (jobAct: JobAction, entries: readonly ResultEntry[]) => void;
-  /** Called instead of `onDone` if the page was left meanwhile, for state that outlives the page. */
+  /** Called instead of `onDone` after leaving the page, for state that outlives it. */
   onUnfinished?: (entries: readonly ResultEntry[]) => void;
   onRestored?: (jobs: readonly TargetJob[]) => void;
   walk?: (query: Query, work: Work) => Promise<Result<Walked<TargetJob>, ApiFailure>>;
@@ -57,7 +57,7 @@ export function useJobWork<Query = never>({ connection, onDone, onUnfinished, on
   });
   const idsIn = (kind: "undoable" | "working") =>
     new Set(work.works.flatMap(({ phase }) => (phase.kind === kind ? phase.items.map(({ id }) => id) : [])));
-  // A job that is run again stays as it is, and may be ended meanwhile.
+  // A rerun leaves the original job unchanged.
   useTellBusy(
     work.works.flatMap(({ phase }) =>
       (phase.kind === "undoable" || phase.kind === "working") && phase.action !== "runAgain" ? phase.items.map(({ id }) => id) : [],

@@ -33,7 +33,7 @@ export function useCellWords(): CellWords {
   return useMemo(() => ({ t, states, durations, nodes, ago, cannotOpen }), [t, states, durations, nodes, ago, cannotOpen]);
 }
 
-/** On narrow screens a second line shows what has no column there. */
+/** On narrow screens, a second line shows the hidden columns. */
 export function stateCell(cell: StateCell): ReactNode {
   const { row, words } = cell;
   return (
@@ -202,7 +202,7 @@ const controls = "button, input, label, select, textarea";
 const isPlain = (event: MouseEvent) => event.button === 0 && !event.metaKey && !event.ctrlKey && !event.shiftKey && !event.altKey;
 const isForTab = (event: MouseEvent) => event.button === 1 || (event.button === 0 && (event.metaKey || event.ctrlKey));
 
-/** A click in a row opens its job beside the list if `onOpen` finds room, otherwise its page; a click for another tab opens it there. */
+/** A click opens the job in the panel if `onOpen` finds space, otherwise its page. Modified clicks use a new tab. */
 export function useRowClick(onOpen?: (id: string) => boolean): (event: MouseEvent<HTMLElement>) => void {
   const connectionParam = useConnectionParam();
   const router = useRouter();

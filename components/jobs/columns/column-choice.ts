@@ -44,7 +44,7 @@ const readStored = object(
   },
 );
 
-/** Reads what was stored, perhaps by an older version or by hand; anything invalid falls back to the default. */
+/** Reads the stored choice; anything invalid falls back to the default. */
 export function readChoice(storedValue: unknown): ColumnChoice {
   const { order = [], hidden = [], ...choice } = readStored(storedValue) ?? {};
   const ordered = withFewValues(order);

@@ -62,7 +62,7 @@ export function JobActions({ facts: { job, workflowParts }, actions }: JobAction
   );
 }
 
-/** Undo, the outcome of the newest act, and missing confirmations, laid over the page's lower edge so that nothing moves. */
+/** Undo, the newest result, and missing confirmations, over the page's lower edge so that nothing moves. */
 export function JobActionResult({ facts: { job }, actions }: JobActionsProps) {
   const connectionParam = useConnectionParam();
   const t = useTranslations("jobs.job.acts");
@@ -122,7 +122,7 @@ function oncePressed(act: () => void) {
   return ({ detail }: MouseEvent) => (detail > 1 ? undefined : act());
 }
 
-/** The Run form without the masked values: the person sees what is sent before sending it. */
+/** The Run form without the masked values, so that the user sees what is sent. */
 export function withoutSecretsHref(id: string, connection: string | undefined) {
   return withQuery("/run", { job: id, without: "secrets", connection });
 }

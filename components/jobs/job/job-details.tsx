@@ -112,7 +112,7 @@ function JobLinks({ ids }: { ids: readonly string[] }) {
   );
 }
 
-/** Details give the submission in whole seconds, so for a short wait only an upper bound is known. */
+/** Details contain whole seconds, so a short wait is only an upper bound. */
 function Waited({ fromMs, toMs }: { fromMs: number; toMs: number }) {
   const t = useTranslations("jobs.job.details");
   const duration = durationText(useTranslations("common.duration"), toMs - fromMs);

@@ -14,7 +14,7 @@ type JobErrorProps = {
   onShowNode: (nodeId: string) => void;
 };
 
-/** What failed, in which node, after how long; then further details from the service, collapsed. */
+/** The failed part, its node and duration, then further collapsed details from the service. */
 export function JobError({ failure, facts: { job, timeline }, onShowNode }: JobErrorProps) {
   const t = useTranslations("jobs.job.error");
   const { startedAtMs, endedAtMs } = job;
@@ -77,7 +77,7 @@ function Reason({ failure }: { failure: JobFailure }) {
   return <p className="font-mono text-sm break-words whitespace-pre-wrap">{reason || t("silent")}</p>;
 }
 
-/** What the refusal says about each node, with a link to the node in the graph. */
+/** The refusal's problems per node, with a link to the node in the graph. */
 function RefusedNodes({ nodes, onShowNode }: { nodes: NonNullable<JobFailure["refused"]>; onShowNode: (nodeId: string) => void }) {
   const t = useTranslations("jobs.job.error");
   return (
@@ -142,7 +142,7 @@ type JobMissingProps = {
   backLink?: ReactNode;
 };
 
-/** Shown in place of a state: the service has no trace of a job that waited or ran. */
+/** Shown instead of a state: the service lost a job that waited or ran. */
 export function GoneBadge() {
   return <StatusBadge tone="off" word={useTranslations("jobs.job.missing")("badge")} />;
 }

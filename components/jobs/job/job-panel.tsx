@@ -32,7 +32,7 @@ type JobPanelProps = {
   onPrevious?: () => void;
 };
 
-/** Beside the list on wide screens, over it on narrow ones. The list keeps its place; on closing, the last shown job gets the focus. */
+/** Next to the list on wide screens, over it on narrow ones. On closing, the last shown job gets the focus. */
 export function JobPanel({ jobId, connection, canRun, onClose, onNext, onPrevious }: JobPanelProps) {
   const connectionParam = useConnectionParam();
   const t = useTranslations("jobs.panel");

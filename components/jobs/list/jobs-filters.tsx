@@ -140,7 +140,7 @@ function Chip({ state, change, isOn, children }: ChipProps) {
   );
 }
 
-/** Counts that appear and disappear while jobs run have reserved room, so that the chips beside them do not move. */
+/** Space for counts is reserved, so that chips don't move while jobs run. */
 function Count({ value, hasRoom }: { value: number | undefined; hasRoom: boolean }) {
   const number = useNumberFormat();
   if (value === undefined && !hasRoom) return null;

@@ -230,7 +230,7 @@ type JobsBesideProps = {
   children: ReactNode;
 };
 
-/** The list, with the open job beside it. The row is marked at once; the panel and the narrower list may follow a frame later. */
+/** The list with the open job in a panel. The row is marked at once; the panel may follow a frame later. */
 function JobsBeside({ openPanel, rows, connection, canRun, state, children }: JobsBesideProps) {
   const id = useDeferredValue(useOpenPanelId(openPanel));
   useOnFirstInteraction(loadPanel);

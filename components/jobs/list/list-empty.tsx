@@ -34,7 +34,7 @@ export function ListEmpty({ list, state, total, canRun }: ListEmptyProps) {
   return <EmptyState title={t("title")} text={t("text")} action={canRun ? <RunLink /> : undefined} />;
 }
 
-/** How far back the search reached, and whether the service answers: a job that was not found may still exist there. */
+/** How far back the search reached, and whether the service responds: an unfound job may still exist. */
 export function SearchReach({ reach }: { reach: JobReach | undefined }) {
   const t = useTranslations("jobSearch.reach");
   const clock = useTimeFormat();

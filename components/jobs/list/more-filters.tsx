@@ -174,7 +174,7 @@ async function readChoices(path: `/${string}`): Promise<WorkflowChoice[]> {
   return result.ok ? result.value.workflows : [];
 }
 
-/** One of the workflows seen on the page or known by name, or a pasted id. */
+/** A workflow seen on the page or known by name, or a pasted id. */
 function WorkflowPicker({ state, rows, connection, onClose }: PickerProps & { rows: readonly JobRow[] }) {
   const t = useTranslations("jobList.workflowPicker");
   const [text, setText] = useState("");

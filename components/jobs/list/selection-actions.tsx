@@ -50,7 +50,7 @@ type SelectionActionsProps = {
   all?: { total: number; onChoose: () => void };
 };
 
-/** The actions for the selection, then the act in progress, then its result. It stays mounted without a selection to show the result. */
+/** The actions for the selection, then the running action, then its result. Stays mounted to show the result. */
 export function SelectionActions({ chosen, rows, connection, inputs, bulk, onDone, onClear, canRun, command, all }: SelectionActionsProps) {
   const t = useTranslations("acts");
   const copy = useCopy();
@@ -123,7 +123,7 @@ type OwnBulkProps = Omit<SelectionActionsProps, "bulk"> & {
   onStarted?: () => void;
 };
 
-/** Includes the acts, so that both load only when something is selected. */
+/** Includes the actions, so that both load only when something is selected. */
 export function OwnSelectionActions({ onRestored, onStarted, ...props }: OwnBulkProps) {
   const { connection, onDone, onClear } = props;
   const begin = () => {
@@ -144,7 +144,7 @@ function ExportLink({ href, label, onSave }: { href: string | undefined; label: 
   );
 }
 
-/** Saves the file of jobs whose ids do not fit in an address: at most a page of them, so it fits in the browser's memory. */
+/** Saves the file of jobs whose ids don't fit in a URL: at most one page, so it fits in memory. */
 async function saveNamed(ids: readonly string[], format: ExportFormat, { connection, inputs }: Saved): Promise<ApiFailure | undefined> {
   try {
     const response = await fetch(apiPath(withQuery("/api/console/jobs/export", { connection })), {

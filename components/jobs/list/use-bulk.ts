@@ -21,7 +21,7 @@ type Choices = {
   onRestored?: (jobs: readonly TargetJob[]) => void;
 };
 
-/** Cancelling and removing listed jobs can be undone for five seconds; an act on a query asks for confirmation with the number. */
+/** Cancelling and removing listed jobs can be undone for five seconds; an action on a query is confirmed with the number. */
 export function useBulk({ connection, onDone, onStarted, onRestored }: Choices) {
   const [pendingAction, setPendingAction] = useState<PendingJobAction>();
   const [isNothing, setNothing] = useState(false);
@@ -55,7 +55,7 @@ export function useBulk({ connection, onDone, onStarted, onRestored }: Choices) 
       begin();
       return prepareAction(jobAction, query);
     },
-    /** For listed jobs. Running again makes new jobs, so for more than one it asks for confirmation. */
+    /** For listed jobs. Rerunning creates jobs, so more than one is confirmed. */
     start: (jobAction: JobAction, jobs: readonly TargetJob[]) => {
       begin();
       if (jobAction === "runAgain" && jobs.length > 1) return setPendingAction({ action: jobAction, count: jobs.length, jobs });
@@ -88,7 +88,7 @@ export function jobsWith(ids: readonly string[], rows: readonly JobRow[]): Targe
   return ids.map((id) => rowsById.get(id) ?? { id });
 }
 
-/** The part of the query that the act applies to; undefined if it applies to none of its states. */
+/** The part of the query that the action applies to; undefined if none. */
 export function narrowedTo(jobAction: JobAction, query: JobSearchQuery): JobSearchQuery | undefined {
   if (jobAction === "runAgain") return query;
   const status = (query.status ?? jobStates).filter((state) => fits(jobAction, { id: "", word: state, state }));
@@ -106,7 +106,7 @@ function walkJobs(query: JobSearchQuery, work: Work) {
   return walkPages<JobsAnswer, TargetJob>({ pathAt, read, maxItems: MAX_AT_ONCE }, work);
 }
 
-/** How many jobs a query matches now; undefined where the service does not say. */
+/** How many jobs a query matches now; undefined if the service reports none. */
 async function countJobs(query: JobSearchQuery, work: Work): Promise<Result<number | undefined, ApiFailure>> {
   const path = listApiPath("jobs", { ...query, limit: 1, offset: 0 }, work.connection);
   const result = await callPatiently<JobsAnswer>(path, { cache: "no-store" }, work);

@@ -29,7 +29,7 @@ export type JobListState = ListState<JobSearchQuery>;
 
 const noRows: JobRow[] = [];
 
-// The server made the first rows; the code that makes rows loads with the first answer requested here.
+// The server rendered the first rows; the client code loads with the first response.
 const toView = (response: JobsAnswer | HistoryAnswer) => import("../job-row").then(({ toJobsView }) => toJobsView(response));
 
 /**

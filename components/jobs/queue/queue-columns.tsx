@@ -30,7 +30,7 @@ type Queue = {
   /** `?connection=` of the page's own address, which its links keep. */
   connectionParam: string | undefined;
   selection: SelectionStore;
-  /** The label of the header's checkbox, and whether there is nothing to select. */
+  /** The label of the header's checkbox, and whether nothing is selectable. */
   selectAll: { label: string; isEmpty: boolean };
   /** For members who may cancel: whether the job can be cancelled or stopped. */
   isOffered: ((row: JobRow) => boolean) | undefined;
@@ -142,7 +142,7 @@ function StartCell({ range }: { range: TimeRange | undefined }) {
 type Ahead = { expected?: ExpectedRun };
 type Jobs = { running: readonly (Ahead & { startedMs?: number })[]; pending: readonly Ahead[]; nowMs: number };
 
-/** When each waiting job may start; undefined where that is unknown, or nothing runs. Assumes that as many jobs run at once as do now. */
+/** When each waiting job may start; undefined if unknown or nothing runs. Assumes the current concurrency. */
 export function startRanges({ running, pending, nowMs }: Jobs): (TimeRange | undefined)[] {
   const left = running.map(({ expected, startedMs }) => expected && startedMs !== undefined && timeLeft(expected, nowMs - startedMs));
   const early = left.map((range) => (range ? range.fromMs : 0));

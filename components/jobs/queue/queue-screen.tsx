@@ -162,7 +162,7 @@ type ClearResultProps = {
   onDismiss: () => void;
 };
 
-/** The outcome of clearing the queue. Some services name the cancelled jobs; for others only the remaining ones are known. */
+/** The outcome of clearing the queue. Some services name the cancelled jobs; others only return the remaining ones. */
 export function ClearResult({ requestedCount, outcome, waiting, onDismiss }: ClearResultProps) {
   const t = useTranslations("queue.result");
   const cancelled = outcome.kind === "answered" ? (outcome.answer.deleted ?? []).length : 0;

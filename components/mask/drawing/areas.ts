@@ -45,7 +45,7 @@ function paintRow({ data }: Coverage, start: number, amounts: Uint8Array, isEras
   }
 }
 
-/** Tiles without paint are skipped and take no room in the history. */
+/** Tiles without paint are skipped and not stored in the history. */
 export function* clearAll(coverage: Coverage): AreaWork {
   const savedTiles: SavedTiles = new Map();
   const { data, width } = coverage;
@@ -61,7 +61,7 @@ export function* clearAll(coverage: Coverage): AreaWork {
   return savedTiles;
 }
 
-/** Inverting again undoes it, so nothing needs to be kept. */
+/** Inverting is its own inverse, so nothing is stored. */
 export function* invertAll(coverage: Coverage): AreaWork {
   const { width, height } = coverage;
   for (let top = 0; top < height; top += TILE) {

@@ -30,7 +30,7 @@ export function invertRows({ data, width }: Coverage, top: number, bottom: numbe
   for (let at = lastWord; at < to; at += 1) data[at] = 255 - (data[at] ?? 0);
 }
 
-// A picture in tiles of 256 by 256 pixels, so that a step of the history holds only what it changed.
+// A picture in tiles of 256 by 256 pixels, so that a history step stores only changed tiles.
 
 export const TILE = 256;
 /** Rows of TILE bytes, also at the right edge; a tile of one value is that single byte. */

@@ -1,4 +1,4 @@
-// One mask being drawn: its pixels, its history, and what has to be redrawn. Needs no DOM.
+// A mask being drawn: its pixels, its history and the dirty area. Needs no DOM.
 // Guarantees: every change is one step of the history; during work on an area or a stroke nothing else begins;
 // listeners are called for each changed rectangle, and for the state only when it changes.
 
@@ -17,7 +17,7 @@ export type MaskState = {
   /** The painted share of the picture, 0 to 1. */
   paintedShare: number;
 };
-/** What was done, for the screen and for screen readers. */
+/** The last step, for the screen and for screen readers. */
 type HistoryStep = { direction: "did" | "undid" | "redid"; edit: EditKind };
 
 export type MaskDocument = ReturnType<typeof createMaskDocument>;
@@ -78,7 +78,7 @@ export function createMaskDocument(
     });
   }
 
-  /** Works on one piece; false if none was left. */
+  /** Processes one piece; false if none was left. */
   function resume({ work, edit }: NonNullable<typeof ending>): boolean {
     const { done: isOver, value } = work.next();
     if (!isOver) {
@@ -140,7 +140,7 @@ export function createMaskDocument(
     lastDone: () => lastStep,
     savedBytes: history.savedBytes,
 
-    /** False while something else is in progress. `isFar`: zoomed out so far that single pixels are invisible. */
+    /** Returns false while busy. `isFar`: zoomed out so far that single pixels are invisible. */
     begin(brush: Brush, point: BrushPoint, isFar = false): boolean {
       if (isBusy || stroke) return false;
       finish();
@@ -275,7 +275,7 @@ function createHistory(coverage: Coverage, { budget = HISTORY_BUDGET, onChange }
       version = newest += 1;
       park();
     },
-    /** The undone act; undefined where there is nothing to undo. */
+    /** The undone edit; undefined if there is nothing to undo. */
     undo: () => go(past, future),
     redo: () => go(future, past),
     state: () => ({ undo: past.at(-1)?.edit, redo: future.at(-1)?.edit, version }),

@@ -118,7 +118,7 @@ export function beginStroke(coverage: Coverage, brush: Brush, first: BrushPoint)
   };
 }
 
-// What a round brush covers on one part of its path: the strip between two points, or the disc at one of them, row by row within a tile.
+// The coverage of a round brush on one part of its path: a strip or a disc, row by row within a tile.
 // Guarantees: a pixel keeps the largest amount that any part of the stroke paints there, so visiting it twice changes nothing; pixels
 // outside the part's bounds are never visited.
 
@@ -298,7 +298,7 @@ export function beginShownStroke(
         yield* settle(squares);
         return before;
       }
-      // The sketch gives way to the means tile by tile, so that there is never a gap.
+      // The sketch is replaced tile by tile, so that there is never a gap.
       const rects: Rect[] = [];
       for (const square of sketch.drop()) {
         rects.push(larger(square));

@@ -13,7 +13,7 @@ import { readInWorker } from "./worker-client";
 /** The origin of the initial mask; `unread`: there is one, but it could not be read. */
 export type Earlier = "none" | "layers" | "alpha" | "unread";
 
-/** The name of the layer; undefined where there is none. */
+/** The name of the layer; undefined if there is none. */
 export async function findLayer({ files, connection, target }: MaskSource, { signal }: FetchOptions): Promise<string | undefined> {
   if (target) return undefined;
   const address = withQuery("/api/console/mask-layers", { filename: files[0]?.filename, connection });

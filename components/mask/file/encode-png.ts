@@ -40,7 +40,7 @@ export async function encodeMask(coverage: Coverage, onProgress: (share: number)
 /** The order of a picture's pixels within the upright coverage: the first one, and the steps to the next one across and down. */
 type Grid = Size & { first: number; across: number; down: number };
 
-/** For pixels that must be turned as `orientation` says to be upright. */
+/** For pixels that must be rotated by `orientation` to be upright. */
 function gridOf({ width, height }: Size, orientation: number): Grid {
   const last = width * height - 1;
   const [right, bottom] = [width - 1, last - width + 1];

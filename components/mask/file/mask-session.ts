@@ -21,7 +21,7 @@ export function sessionOf(openedMask: OpenedMask): OpenSession {
   return { mask: openedMask, drawing };
 }
 
-// Unsaved drawings, kept in this tab with their whole history, so that navigating within the console loses nothing.
+// Unsaved drawings with their history, kept in this tab so that navigation loses nothing.
 // Guarantees: the latest one is kept at any size, earlier ones within a memory budget; dropped ones are reported; while any is kept, the
 // browser warns before the tab is closed or reloaded.
 
@@ -117,11 +117,11 @@ export type SavedMask = {
 export type SaveFailure =
   { kind: "not-packed"; reason: string } | { kind: "too-heavy"; bytes: number } | { kind: "failed"; failure: ApiFailure };
 
-/** The steps of saving; each may take a while for a large mask. `storing`: all bytes were sent, without an answer yet. */
+/** The steps of saving. `storing`: all bytes were sent, without a response yet. */
 export type SaveStep = { kind: "packing"; share: number } | { kind: "sending"; share: number; bytes: number } | { kind: "storing" };
 
 export type SavePorts = {
-  /** Takes over the coverage: its pixels must not be used elsewhere afterwards. */
+  /** Takes ownership of the coverage: don't use its pixels afterwards. */
   encode: (coverage: Coverage, onProgress: (share: number) => void, hold?: Hold) => Promise<Blob>;
   send: (file: Blob, ref: FileName, options: SendOptions) => Promise<Result<SavedMask, ApiFailure>>;
 };
@@ -160,7 +160,7 @@ function notPacked(error: unknown): SaveFailure {
   return { kind: "not-packed", reason: error instanceof Error ? error.message : String(error) };
 }
 
-/** Services answer 400 or 404 for a reference that they cannot resolve; an unacceptable picture has a code of its own. */
+/** Services answer 400 or 404 for an unknown reference; an unacceptable picture has its own code. */
 function isUnknownName({ status, code }: ApiFailure): boolean {
   return status === 404 || (status === 400 && code !== "INVALID_IMAGE");
 }
@@ -186,7 +186,7 @@ async function isThere({ name, subfolder, type }: SavedMask, from: Parameters<ty
   return response?.status !== 404;
 }
 
-// Finds the asset of an upload, whose answer names a file and not an asset.
+// Finds the asset of an upload, whose response names only a file.
 // Guarantees: never throws; undefined unless the list identifies it with certainty.
 
 export async function findAsset({ name, display_name: displayName }: SavedMask, connection?: string): Promise<string | undefined> {

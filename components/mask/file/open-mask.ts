@@ -34,7 +34,7 @@ export type OpenedMask = {
   isPreview: boolean;
   /** The service does not hand out the file. */
   lacksFile?: boolean;
-  /** How the mask must be written, if not as it was drawn. */
+  /** The required encoding of the mask, if not as drawn. */
   hold?: Hold;
 };
 
@@ -138,7 +138,7 @@ async function uprightWebp(
   return redrawn?.ok && redrawn.value.size > 0 ? redrawn.value : undefined;
 }
 
-/** What the mask was drawn over: the original, which the mask then refers to, or the same colours without alpha. */
+/** The picture that the mask was drawn over: the original, or the same colours without alpha. */
 async function withoutMask(
   source: MaskSource,
   refs: readonly FileName[],

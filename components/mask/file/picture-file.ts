@@ -11,7 +11,7 @@ import { pictureSizeOf } from "@/lib/shared/picture-size";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { type Rect, type Size } from "../drawing/geometry";
 
-/** Where pictures are and masks are saved, if not among a connection's files. Such a place keeps no layers beside its pictures. */
+/** A location of pictures and masks other than a connection's files. It stores no layers. */
 export type MaskTarget = { urlOf: (file: FileName) => string; saveAt: `/${string}` };
 
 export type MaskSource = {
@@ -21,13 +21,13 @@ export type MaskSource = {
   files: readonly FileName[];
   connection?: string;
   target?: MaskTarget;
-  /** What is known before anything is loaded. */
+  /** Facts known before loading. */
   facts: {
     bytes?: number;
     width?: number;
     height?: number;
     isPicture?: boolean;
-    /** What an earlier mask was drawn over. */ original?: string;
+    /** The picture that an earlier mask was drawn over. */ original?: string;
   };
   /** The service applies masks to an original's pixels as stored, regardless of the camera's rotation. */
   keepsPixels?: boolean;
@@ -67,12 +67,12 @@ export function addressOf({ connection, target }: Pick<MaskSource, "connection" 
   return target ? target.urlOf(file) : viewUrl({ ...file, connection });
 }
 
-/** Only known fields are sent; some services require a subfolder, even an empty one. */
+/** Sends known fields only; some services require a subfolder, even an empty one. */
 export function originalRef({ filename, subfolder = "", type }: FileName): string {
   return writeExactJson({ filename, subfolder, ...(type && { type }) });
 }
 
-// What a service accepts as a mask and as its original: checked before anything large is opened.
+// The service's requirements for a mask and its original, checked before loading anything large.
 
 export const MAX_BYTES = 50 * 1024 * 1024;
 export const MAX_EDGE = 16_384;
@@ -92,7 +92,7 @@ export function tooLarge({ bytes, width, height }: { bytes?: number } & Partial<
 }
 
 // A picture's bytes from the service, with progress.
-// Guarantees: never throws; never reads more than the limit; aborting `signal` ends the transfer.
+// Guarantees: never throws; never reads beyond the limit; aborting `signal` ends the transfer.
 
 const HEADER_BYTES = 32;
 

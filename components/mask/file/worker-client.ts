@@ -1,4 +1,4 @@
-// One worker per task, terminated afterwards, so that nothing of a large picture stays in memory.
+// One worker per task, terminated afterwards to free the memory.
 
 import { type Coverage } from "../drawing/coverage";
 import { type Hold } from "./encode-png";

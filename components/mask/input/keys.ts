@@ -1,4 +1,4 @@
-// What each key does in the editor, as data: the list that people read and the working keys come from the same place.
+// The editor's keys as data, shared by the help list and the handlers.
 // Must never: take a key of the browser, or a letter typed into a field (the caller checks that).
 
 import { own } from "@/lib/contract/json/own";

@@ -46,7 +46,7 @@ type ToolRailProps = {
   onPanel: () => void;
 };
 
-/** Down the left side on wide screens, a row within reach of the thumb on narrow ones. */
+/** On the left on wide screens; a row near the thumb on narrow ones. */
 export function ToolRail({ tool, state, isPanelOpen, onCommand, onPanel }: ToolRailProps) {
   const t = useTranslations("masks");
   const { undo, redo, isBusy } = state;
@@ -89,7 +89,7 @@ export function ToolRail({ tool, state, isPanelOpen, onCommand, onPanel }: ToolR
 
 type RailButtonProps = { icon: Icon; label: string; isOn?: boolean; isOff?: boolean; onClick: () => void; className?: string };
 
-/** A button without effect stays focusable, and says that it is disabled. */
+/** An ineffective button stays focusable and is announced as disabled. */
 function RailButton({ icon: Icon, label, isOn, isOff = false, onClick, className }: RailButtonProps) {
   return (
     <button
@@ -192,7 +192,7 @@ function BarButton({ icon: Icon, label, letter, isOn, onClick }: BarButtonProps)
   );
 }
 
-/** Never 0 % while something is painted, nor 100 % while something is not. */
+/** Never 0 % if something is painted, nor 100 % if something is not. */
 function shareText(share: number, locale: string): string {
   const rounded = share > 0 && share < 0.001 ? 0.001 : share < 1 && share > 0.999 ? 0.999 : share;
   return rounded.toLocaleString(locale, { style: "percent", maximumFractionDigits: 1 });

@@ -1,5 +1,5 @@
 // Turns pointer and key input into strokes, areas and marks on the screen. Needs no DOM.
-// Guarantees: one gesture at a time; a dropped gesture leaves no trace; the keyboard's cursor reaches every pixel.
+// Guarantees: one gesture at a time; a dropped gesture leaves no trace; the keyboard cursor reaches every pixel.
 
 import { createStore } from "zustand/vanilla";
 import { lasso, rectangle } from "../drawing/areas";

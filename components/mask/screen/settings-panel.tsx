@@ -16,7 +16,7 @@ type SliderProps = {
   /** The value as shown to people. */
   displayValue: string;
   title?: string;
-  /** The slider gives small values as much room as large ones. */
+  /** The slider gives small values as much space as large ones. */
   isCurved?: boolean;
   onChange: (value: number) => void;
 };
@@ -228,7 +228,7 @@ function Choice<T extends string>({ label, title, value, options, nameOf, onChoo
 
 const rectangleFields = ["x", "y", "width", "height"] as const;
 
-/** For people who do not drag, and for edges that must be exact. */
+/** For users who don't drag, and for exact edges. */
 function RectangleForm({ size, isBusy, onDraw }: { size: Size; isBusy: boolean; onDraw: (rect: Rect, isErasing: boolean) => void }) {
   const t = useTranslations("masks.numbers");
   const [isOutside, setOutside] = useState(false);

@@ -196,7 +196,7 @@ function path(context: CanvasRenderingContext2D, points: readonly Point[]): void
 // The mask as the screen shows it, sampled at the screen's own pixels: the cost depends on the window, not on the picture's size.
 // Guarantees: writes exactly the requested rectangle; zoomed out it shows means, so that a thin line does not vanish.
 
-/** overlay: colour over the picture; mask: white on black; result: the painted parts are cut out. */
+/** overlay: colour over the picture; mask: white on black; result: painted parts are transparent. */
 export type Look =
   { kind: "overlay"; colour: readonly [number, number, number] } | { kind: "mask" } | { kind: "result"; board: readonly [number, number] };
 

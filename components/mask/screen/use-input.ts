@@ -10,7 +10,7 @@ type Parts = {
   root: RefObject<HTMLElement | null>;
   frame: RefObject<HTMLElement | null>;
   painter: Painter;
-  /** False if it did nothing, so that others may handle the key. */
+  /** False if it did nothing, so that other handlers may use the key. */
   onCommand: (command: Command) => boolean;
 };
 
@@ -74,7 +74,7 @@ export function useHands({ frame, painter, views, wantsPan }: HandParts) {
   };
   const touchOf = (event: globalThis.PointerEvent): Touch => ({
     ...placeOf(event),
-    // Only a pen reports real pressure, at its first touch perhaps 0. A mouse reports 0.5, and most touch screens report nothing useful.
+    // Only a pen reports real pressure, perhaps 0 at first. A mouse reports 0.5, and most touch screens nothing useful.
     pressure: event.pointerType === "pen" ? event.pressure : 1,
   });
 
@@ -133,7 +133,7 @@ export type Contact = {
   id: number;
   device: "mouse" | "pen" | "touch";
   at: Point;
-  /** As browsers number them: 0 left, 1 middle, 2 right, 5 the eraser end of a pen. */
+  /** Browser button numbers: 0 left, 1 middle, 2 right, 5 the pen's eraser end. */
   button: number;
   /** The hand tool is active, or Space is held down. */
   wantsPan: boolean;

@@ -54,7 +54,7 @@ export function createViewStore(picture: Size) {
     isFar: () => isFar(view.scale * deviceRatio()),
     resize(next: Size): void {
       if (next.width === 0 || next.height === 0) return;
-      // What was in the middle stays there.
+      // The centre stays in place.
       const shift = { x: (next.width - frame.width) / 2, y: (next.height - frame.height) / 2 };
       frame = next;
       set(isFitted ? fitted(picture, frame) : panned(view, shift, picture, frame), isFitted);
@@ -70,7 +70,7 @@ export function createViewStore(picture: Size) {
   };
 }
 
-// The part of the picture in the frame: pixel (0, 0) of the picture is at (x, y) of the frame, and a pixel is `scale` wide.
+// The visible part: pixel (0, 0) of the picture is at (x, y) of the frame, and a pixel is `scale` wide.
 // Guarantees: some of the picture stays in the frame, however it is zoomed or panned.
 
 export type View = Viewport;
@@ -85,7 +85,7 @@ export function fitted(picture: Size, frame: Size): View {
   return fittedInto(picture, frame, { margin: MARGIN, largest: LARGEST_FIT, scales: { least: 0, max: pictureScales.max } });
 }
 
-/** The point under `at` stays there. */
+/** The point under `at` stays in place. */
 export function zoomed(view: View, factor: number, at: Point, picture: Size, frame: Size): View {
   const least = Math.min(1, fitted(picture, frame).scale) / 2;
   return clamped(zoomedAt(view, factor, at, { least, max: pictureScales.max }), picture, frame);

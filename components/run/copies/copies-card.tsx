@@ -127,7 +127,7 @@ type CopiesAsideProps = {
   onShow: () => void;
 };
 
-/** One line for copies of another workflow than the open one, or on another connection: their progress, and a button that shows them. */
+/** One line for copies of another workflow or connection: their progress and a button that shows them. */
 export function CopiesAside({ set, fallbackName, isElsewhere, work, onShow }: CopiesAsideProps) {
   const t = useTranslations("run.copies");
   const live = useCopyJobs(set);

@@ -231,7 +231,7 @@ type CopiesPreviewProps = {
   hasRandomised: boolean;
 };
 
-/** What will be sent, in one line of labels: "12 jobs: seed 1 … 12". */
+/** A preview in one line of labels: "12 jobs: seed 1 … 12". */
 function CopiesPreview({ name, values, filledFor, ownNames, hasRandomised }: CopiesPreviewProps) {
   const t = useTranslations("run.copies");
   const nameOf = (value: Literal) => own(ownNames, String(value)) ?? shownValue(value);

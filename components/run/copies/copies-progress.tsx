@@ -104,7 +104,7 @@ const CONFIRM_MS = 1500;
 
 type JobsList = Pick<JobsAnswer, "jobs" | "unreadable"> & Partial<Pick<JobsAnswer, "pagination">>;
 type JobsSnapshot = { jobs: CopyJobs; isWhole: boolean; oldestMs: number };
-/** `jobIds`: the jobs of the copies at the newest answer; the next request is made after they were accepted. */
+/** `jobIds`: the copies' jobs at the newest response, which was requested after they were accepted. */
 type SeenJobs = { snapshot?: JobsSnapshot; jobIds: ReadonlySet<string>; jobs: CopyJobs };
 
 export function useCopyJobs(set: CopiesSet) {
@@ -121,7 +121,7 @@ export function useCopyJobs(set: CopiesSet) {
   const latest = live.value;
   const readAgain = useEffectEvent(() => void live.refresh());
   const isMissing = set.ending !== undefined && ids.some((id) => !latest?.jobs.has(id) && !seenJobs.jobs.get(id)?.hasEnded);
-  // A list that lacks an accepted job may never change, so one more answer decides whether the job is gone.
+  // A list that lacks an accepted job may be stale, so one more response decides.
   useEffect(() => {
     if (!isMissing) return;
     const timer = setTimeout(readAgain, CONFIRM_MS);
@@ -133,7 +133,7 @@ export function useCopyJobs(set: CopiesSet) {
   return { jobs: seenJobs.jobs, atMs: live.atMs, failure: live.failure, refresh: live.refresh, hasEnded };
 }
 
-/** A truncated list says nothing about jobs older than its last one. */
+/** A truncated list proves nothing about jobs older than its last one. */
 function withSnapshot({ jobIds, jobs: before }: SeenJobs, { jobs, isWhole, oldestMs }: JobsSnapshot): CopyJobs {
   const missingJobs = [...jobIds].flatMap((id): [string, CopyJob][] => {
     const last = before.get(id);

@@ -1,5 +1,5 @@
 // The values that the copies of a run give to one input.
-// Guarantees: pure; bounded; an unsendable value is a reason, not a value; the value of a masked or secret input never becomes a label.
+// Guarantees: pure; bounded; an unsendable value is a reason; masked or secret values never become labels.
 
 import { type ChoiceValue, WHITE } from "@/lib/contract/nodes/input-spec";
 import { cutText } from "@/lib/contract/plain-line";
@@ -154,7 +154,7 @@ function numbersOf(list: string): Literal[] | VariationProblem {
   return values;
 }
 
-/** One value per line; if there are lines of ---, the text between two of them is one value. */
+/** One value per line. With --- lines, the text between two of them is one value. */
 function textsOf(list: string): Literal[] {
   const parts = /^---$/m.test(list) ? list.split(/^---$/m).map((part) => part.replace(/^\n|\n$/g, "")) : list.split("\n");
   return parts.filter((part) => part.trim() !== "");

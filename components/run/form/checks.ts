@@ -71,7 +71,7 @@ function error(type: CheckCode, extra_info: Record<string, unknown>): NodeError 
 // service decides about others.
 // Must never: check a linked value or an unknown kind of input.
 
-/** For one opened workflow: links cannot be edited, so the set of needed nodes stays the same. */
+/** For one opened workflow: links can't be edited, so the set of needed nodes is constant. */
 export function valueChecker(original: Graph, outputs: readonly string[], catalogue: ObjectInfo): (graph: Graph) => NodeErrors {
   const needed = neededFor(original, outputs);
   const judged = new WeakMap<GraphNode, NodeError[]>();

@@ -1,5 +1,5 @@
-// Puts an answer's node_errors where a person can see them: on the field, otherwise on the node, otherwise beside the form.
-// Never drops an error: one that fits no node of the form is kept as a stray.
+// Shows a response's node_errors at the field, otherwise at the node, otherwise next to the form.
+// Never drops an error: one that matches no node is kept as a stray.
 
 import { useTranslations } from "next-intl";
 import { cn } from "@/components/ui/cn";

@@ -4,7 +4,7 @@ import { CopyButton } from "@/components/ui/controls/copy-button";
 import { Link } from "@/components/ui/link";
 import { jobHref, type QueryValues, shortId, withQuery } from "@/lib/browser/urls";
 
-/** Addresses of jobs that stay on the jobs' connection: the given one, otherwise the page's, which its address may name. */
+/** Job URLs that keep the jobs' connection: the given one, otherwise the page's. */
 export function useJobHrefs(jobName?: string) {
   const current = useConnection()?.id;
   const connectionParam = useConnectionParam();

@@ -1,4 +1,4 @@
-// What Run sends for a workflow: its graph, and extra_data from the file.
+// The submission of a workflow: its graph, and extra_data from the file.
 
 import { withSpellingsOf } from "@/lib/contract/json/exact-json";
 import { type JsonObject, objectOf } from "@/lib/contract/json/json";

@@ -16,7 +16,7 @@ type SubmitErrorNoteProps = {
   onAnyway?: () => void;
 };
 
-/** Why a run did not start: whose fault it is, what was kept, and what to do. Sends nothing. */
+/** Why a run didn't start: the owner, what was kept, and the remedy. Sends nothing. */
 export function SubmitErrorNote({ submitError, placedProblems, missingClass, unknown, onAnyway }: SubmitErrorNoteProps) {
   const t = useTranslations("run.answer");
   const common = useTranslations("common");

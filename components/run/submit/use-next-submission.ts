@@ -26,7 +26,7 @@ function withoutRaw(texts: FilledText[], raw: readonly string[]): FilledText[] {
   return texts.filter(({ nodeId, name }) => !raw.includes(`${nodeId} ${name}`));
 }
 
-/** How the next run differs from the form: decided before Run is pressed, so that what is shown is what is sent. */
+/** How the next run differs from the form. Decided before Run is clicked, so that the shown values are sent. */
 export function useNextSubmission({ graph, form, info, isRandomised, rawTexts = none, inFile }: Form) {
   const [draw, setDraw] = useState(someDraw);
   const [at, setAt] = useState(() => new Date());

@@ -21,7 +21,7 @@ type Detail = { job: JobView; outputs: readonly OutputView[] };
 /** `outputs`: absent until some are known. */
 export type StartedJob = JobView & { outputs?: readonly OutputView[] };
 
-/** `gone`: the service has no trace of the job any more. */
+/** `gone`: the service no longer has the job. */
 export type StandingState = Exclude<JobView["state"], "unknown"> | "gone";
 
 export function useStartedJob(submittedJob: SubmittedJob | undefined, connection: string | undefined) {
@@ -34,7 +34,7 @@ export function useStartedJob(submittedJob: SubmittedJob | undefined, connection
   const listedJob = value && find(value);
   const hasEnded = listedJob?.terminal === true && listedJob.state !== "cancelled";
   const isUnlisted = value !== undefined && !listedJob;
-  // A cache key of its own: the job's page keeps more of the same answer under the plain path.
+  // A separate cache key: the job's page stores more of the same response under the plain path.
   const details =
     isPolled && (hasEnded || isUnlisted)
       ? (`${withQuery(`/api/jobs/${encodeURIComponent(jobId)}`, { connection })}#started` as const)

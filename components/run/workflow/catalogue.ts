@@ -59,7 +59,7 @@ export function useOpenCatalogue(connection: string | undefined, serial: number)
         requestedPath.current = key;
         mutate(fetchCatalogue(path), { revalidate: false }).then(
           () => setInfoState((now) => (now.opening === key ? { opening: key, isOld: false } : now)),
-          // If the list could not be read again, nothing is known about the file.
+          // If the list could not be reread, the file's state is unknown.
           () => undefined,
         );
       },

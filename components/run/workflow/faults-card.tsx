@@ -104,7 +104,7 @@ const MAX_WAIT_MS = 10_000;
 
 type ConnectionResult = { id: string; name: string; has: "all" | "some" | "unread" };
 
-/** The member's connections whose service has every class. Services that do not answer are named too, since they may have them. */
+/** The member's connections whose service has every class, including unresponsive ones. */
 function WorksOn({ graph }: { graph: Graph }) {
   const t = useTranslations("run.missing");
   const currentConnection = useConnection();

@@ -67,7 +67,7 @@ export function createOpenActions(store: RunStore, api: WorkflowApi & PictureApi
     const result = await work(controller.signal, show).finally(forget);
     return controller.signal.aborted ? undefined : settled(result);
   }
-  /** Puts a picture that carries no workflow into a sample. */
+  /** Puts a picture without a workflow into a sample. */
   async function sampleWith(file: File, signal: AbortSignal, show: ShowPicture): Promise<Opening> {
     const onProgress = (share: number) => show({ name: file.name, share });
     onProgress(0);
@@ -80,7 +80,7 @@ export function createOpenActions(store: RunStore, api: WorkflowApi & PictureApi
     return { result: await openRunSource({ sample: pictureSamples[0] }, others), pictures: [picture] };
   }
   return {
-    /** `canSend`: on the empty page a picture without a workflow is put into a sample. Returns where it was put. */
+    /** `canSend`: on the empty page, a picture without a workflow goes into a sample. Returns where it was put. */
     async openFiles(files: readonly File[], canSend: boolean): Promise<PlacedPicture | undefined> {
       const [file] = files;
       if (!file) return undefined;

@@ -1,4 +1,4 @@
-// The one place that opens a workflow from what carries one (a file, a text, a past job, an asset), or says why it cannot be opened.
+// The only place that opens a workflow from a file, text, job or asset, or explains why it can't.
 // Guarantees: never throws; an unreadable file is refused before it is opened, so that the open workflow stays. A workflow that no service
 // could run (a loop, a link to a missing node) still opens: its fault is easiest to see in the drawing.
 
@@ -94,7 +94,7 @@ function toOpened({ title, duplicates, ...read }: Workflow, fileName: string | u
   };
 }
 
-/** A file of any kind and size: reads only the parts that may hold a workflow. `type`: its media type, where known. */
+/** Opens a file of any kind and size by reading only the parts that may contain a workflow. `type`: its media type, if known. */
 export async function openFile(
   source: ByteSource,
   api: CatalogueApi,
@@ -121,7 +121,7 @@ export async function openFile(
   }
 }
 
-/** Nodes in or behind a loop have no place in the execution order: they come last. */
+/** Nodes in or behind a loop have no execution order, so they come last. */
 function orderOf(graph: Graph): string[] {
   const sorted = topologicalOrder(graph);
   const sortedIds = new Set(sorted);

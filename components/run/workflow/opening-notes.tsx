@@ -15,7 +15,7 @@ import { type CatalogueApi } from "./catalogue";
 import { openDrawingOf } from "./open-workflow";
 import { type Format, type OpenedFile, type Refusal, type RefusalReason } from "./opened-workflow";
 
-/** Why a file was not opened: what is wrong, where, and what to do. */
+/** Why a file was not opened: the problem, its place and the remedy. */
 export function RefusalNote({ refusal, keepsOpen, onRead }: { refusal: Refusal; keepsOpen: boolean; onRead: () => void }) {
   const t = useTranslations("run.refusal");
   const common = useTranslations("common");
@@ -89,7 +89,7 @@ const formats = ["run", "drawing"] as const;
 
 type FormatDialogProps = { file: OpenedFile | undefined; api: CatalogueApi; onChoose: (format: Format) => void; onClose: () => void };
 
-/** A file contains both what was run and the editor's drawing: asks which one to open. Closed without a choice, nothing is opened. */
+/** For a file with both the submitted graph and the editor's drawing: asks which one to open. Closing opens nothing. */
 export function FormatDialog({ file, api, onChoose, onClose }: FormatDialogProps) {
   const t = useTranslations("run.formats");
   const common = useTranslations("common");
@@ -157,7 +157,7 @@ function Differences({ file, api }: { file: OpenedFile; api: CatalogueApi }) {
   );
 }
 
-/** How the editor's drawing of a workflow differs from what was run. */
+/** How the editor's drawing differs from the submitted graph. */
 function differencesOf(run: Graph, drawing: Graph): FormatDifferences {
   const isBoth = (id: string) => own(run, id)?.class_type === own(drawing, id)?.class_type;
   const common = Object.keys(run).filter(isBoth);

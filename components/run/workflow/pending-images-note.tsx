@@ -10,7 +10,7 @@ const SHOWN = 8;
 type PendingImagesNoteProps = {
   pendingImages: PendingImages;
   connection?: string;
-  /** Of the open workflow; undefined where none is open. */
+  /** The open workflow's inputs; undefined if none is open. */
   inputs?: readonly PictureInput[];
   onUse?: (input: PictureInput, picture: PendingImage) => void;
   onCopies?: (input: PictureInput) => void;
@@ -19,7 +19,7 @@ type PendingImagesNoteProps = {
   onDismiss: () => void;
 };
 
-/** Pictures that were chosen for a run: where they can go. Nothing is replaced before the person confirms. */
+/** Pictures chosen for a run, and where they can go. Replaces nothing without confirmation. */
 export function PendingImagesNote({
   pendingImages: { pictures, missing },
   connection,
@@ -81,7 +81,7 @@ export function PendingImagesNote({
   );
 }
 
-// Which inputs of a workflow take a picture; puts a picture into the input if there is only one. Pure.
+// The inputs that take a picture; uses the only one automatically. Pure.
 
 export type PictureInput = { nodeId: string; name: string; title: string };
 

@@ -93,7 +93,7 @@ async function openApp(id: string, api: WorkflowApi): Promise<Result<OpenedFile,
   const workflow = { prompt: graph, ...(editor && { extra_data: { extra_pnginfo: { workflow: editor } } }) };
   const result = await openAnyWorkflow(writeExactJson(workflow), api, undefined, { name: title });
   if (!result.ok) return result;
-  // An app runs its graph, so the person is not asked which format to open.
+  // An app runs its graph, so the user isn't asked for a format.
   const { both: _both, ...file } = result.value;
   return ok(file);
 }

@@ -20,7 +20,7 @@ const MANY = 10;
 type StoredFile = Extract<Awaited<ReturnType<WorkflowApi["listStored"]>>, { ok: true }>["value"][number];
 type StoredFilesProps = { connection?: string; listStored: WorkflowApi["listStored"]; onOpen: (path: string) => void };
 
-/** Workflows stored at the service, listed only on a click: most people bring a file of their own. */
+/** Workflows stored at the service, loaded on click, since most users open their own file. */
 export function StoredFiles({ connection, listStored, onOpen }: StoredFilesProps) {
   const t = useTranslations("run.stored");
   const [isRequested, setRequested] = useState(false);
@@ -105,7 +105,7 @@ async function recentPictureWorkflows(api: WorkflowApi): Promise<Result<RecentWo
 
 type RecentWorkflowsProps = { connection?: string; api: WorkflowApi; onOpen: (file: OpenedFile) => void };
 
-/** Recently run workflows that take a picture: most pictures are meant for a workflow that is already in use. */
+/** Recently run workflows with a picture input, since most pictures are for a workflow already in use. */
 export function RecentWorkflows({ connection, api, onOpen }: RecentWorkflowsProps) {
   const t = useTranslations("run");
   const { data, error, mutate } = useRead(["run.recent", connection], () => recentPictureWorkflows(api));

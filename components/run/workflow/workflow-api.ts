@@ -1,4 +1,4 @@
-// What the Run page reads to open workflows: jobs, apps, assets, stored files and samples of the chosen connection.
+// The reads that open workflows: jobs, apps, assets, stored files and samples of the connection.
 
 import { type SampleName } from "@/components/frame/samples/samples";
 import { callApi } from "@/lib/browser/api";

@@ -1,4 +1,4 @@
-// What is stored inside a workflow besides its graph: file names as they were written, keys and tokens, and extra_data.
+// A workflow's contents besides its graph: file names as written, keys and tokens, and extra_data.
 
 import { withSpellingsOf, writeExactJson } from "@/lib/contract/json/exact-json";
 import { isObject, type JsonObject, objectOf } from "@/lib/contract/json/json";
@@ -89,7 +89,7 @@ function withoutSecret(name: string, value: unknown): unknown {
   return isMasked(masked) ? withoutMasks(masked) : "";
 }
 
-/** The editor's drawing is kept, with masked texts emptied; a list item is kept as well, since its position matters. */
+/** Keeps the editor's drawing with masked texts emptied, and list items, since positions matter. */
 function withoutPath(value: JsonObject, [name = "", ...rest]: readonly string[]): JsonObject {
   const inner = own(value, name);
   if (inner === undefined) return value;
@@ -111,8 +111,8 @@ export function withoutSecrets(openWorkflow: OpenWorkflow, secretPlaces: readonl
   return { ...openWorkflow, ...remaining, advanced, isEdited, leftOut: secretPlaces, sentGraph: undefined };
 }
 
-// What a person wrote as extra_data: parsed, checked, and merged over what came with the workflow.
-// Guarantees: never throws; bounded. It may hold partners' keys, so it stays in this page's memory and is never stored.
+// User-written extra_data: parsed, checked and merged over the workflow's own.
+// Guarantees: never throws; bounded. May contain partner keys, so it is never stored.
 
 export const extraLimits = { characters: 100_000, depth: 50 } as const;
 
@@ -128,7 +128,7 @@ export function readExtra(text: string): ExtraReading {
   return isObject(value) ? { ok: true, value } : { ok: false, why: "no_object" };
 }
 
-/** What is written wins; extra_pnginfo, which is embedded in pictures, is merged one level deeper, so that nothing in it is lost. */
+/** User-written fields win. extra_pnginfo is merged one level deeper, so that nothing in it is lost. */
 export function mergedExtra(drawing: JsonObject | undefined, writtenFile: JsonObject): JsonObject {
   const info = merged(objectOf(drawing?.extra_pnginfo) ?? {}, objectOf(writtenFile.extra_pnginfo) ?? {});
   const extra = merged(drawing ?? {}, writtenFile);

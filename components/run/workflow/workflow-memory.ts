@@ -1,4 +1,4 @@
-// What a person set for one workflow in this browser: which inputs are pinned, and which seeds change with every run.
+// Per-workflow settings in this browser: pinned inputs, and seeds that change with every run.
 // Guarantees: never throws; bounded, the least recently used workflows are dropped first. Must never: hold a value, only names of inputs.
 
 import { useCallback, useMemo, useState } from "react";
@@ -74,7 +74,7 @@ export function useWorkflowMemory(workflowId: string): InputSettings {
 
 // Remembers the chosen format of a file with two formats, recognised by its content.
 // Guarantees: never throws; bounded, the oldest choice is dropped first.
-// Must never: hold anything of the file but a fingerprint.
+// Must never store more of the file than a fingerprint.
 
 const MAX_FILES = 200;
 

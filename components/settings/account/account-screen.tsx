@@ -132,7 +132,7 @@ function useAccount() {
     faulty,
     /** A failure that belongs to no field. */
     failure: faulty === undefined ? failure : undefined,
-    /** True if it succeeded. `after` is part of the act: the form stays busy until it has ended. */
+    /** True on success. `after` is part of the action: the form stays busy until it ends. */
     async change(json: Partial<Record<AccountField, string>>, after: () => Promise<void> | void): Promise<void> {
       const request = callApi("/api/console/account", { method: "PUT", json });
       const result = await send(
@@ -216,7 +216,7 @@ function FixedEmail({ email }: { email: string }) {
   );
 }
 
-/** A new password ends every session, including this one: this browser, which knows the new password, signs in again at once. */
+/** A new password ends every session, so this browser signs in again at once. */
 function PasswordForm({ email }: { email: string }) {
   const t = useTranslations("settings.profile");
   const wrong = useTranslations("auth.wrong");

@@ -127,7 +127,7 @@ const fixed = {
   personal: "personal",
   "the same submission again: nothing was sent": "again",
 } as const;
-/** What a check of a runner's address found, and the orders given to a runner. */
+/** The result of a runner address check, and the orders sent to a runner. */
 const runnerNotes = ["fine", ...runnerProblems, ...runnerOrders] as const;
 const accountParts = ["name", "email", "password"] as const;
 
@@ -174,7 +174,7 @@ function useMemberChangeText(): (change: MemberChange) => string {
 
 const isFixed = (note: string): note is keyof typeof fixed => Object.hasOwn(fixed, note);
 
-/** Error codes whose sentences address the person who acted, with sentences about another person instead. */
+/** Error codes whose messages address the actor, with messages about another person instead. */
 const ofThem: Readonly<Partial<Record<string, "signedOut" | "role" | "preview">>> = {
   UNAUTHORIZED: "signedOut",
   ROLE_TOO_LOW: "role",

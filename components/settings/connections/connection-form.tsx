@@ -148,7 +148,7 @@ export function ConnectionForm({ connection, canShare, onSaved, onClose }: Conne
   );
 }
 
-/** What will be saved, if it differs from what was typed. */
+/** The value to be stored, if it differs from the typed one. */
 function hintOf(address: string, t: ReturnType<typeof useTranslations<"settings.form">>): string {
   if (endsWithApi(address)) return t("withoutApi", { url: toBaseUrl(withScheme(address)) });
   return withScheme(address) === address ? t("baseUrlHint") : t("withScheme", { url: toBaseUrl(withScheme(address)) });

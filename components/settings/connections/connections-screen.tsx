@@ -126,7 +126,7 @@ export function ConnectionsScreen({ connections, canChangeShared, canAdd, viewer
   );
 }
 
-/** Uses, checks and removes connections: one act at a time, with the answer shown at its connection. */
+/** Uses, checks and removes connections: one action at a time, with the result shown at its connection. */
 function useConnectionActions() {
   const router = useRouter();
   const refreshCounts = useRefreshCounts();
@@ -173,7 +173,7 @@ type ConnectionItemProps = {
   canChange: boolean;
   /** Its form was just closed: the focus returns to the button that opened it. */
   isReturned?: boolean;
-  /** For admins, on their own connection: they choose who sees its jobs. */
+  /** For admins, on their own connection: who can see its jobs. */
   canShow?: boolean;
   onAct: (connectionAction: ConnectionAction) => void;
   /** Withdraws the view of its jobs from a member. */
@@ -245,7 +245,7 @@ function ConnectionItem({
   );
 }
 
-/** Shows the owner who else sees their jobs, and lets them end it. */
+/** Shows the owner who else can see their jobs, and lets them revoke it. */
 function JobViewers({ viewers, onTake }: { viewers: readonly JobViewerView[]; onTake: (memberId: string) => void }) {
   const t = useTranslations("settings.jobViewers");
   return (

@@ -63,7 +63,7 @@ function namesOf(viewers: SeenConnection["seenBy"]): string {
   return viewers.map(({ name }) => name).join(", ");
 }
 
-/** The chosen connection is taken from the newest answer. */
+/** The connection from the newest response. */
 export function useJobViewersDialog(members: Promise<Result<MemberView[], Failure>> | undefined) {
   const router = useRouter();
   const [selectedConnection, choose] = useState<SeenConnection>();
@@ -93,7 +93,7 @@ export function viewerPath(connectionId: string, memberId: string): `/${string}`
   return `${connectionPath(connectionId)}/viewers/${encodeURIComponent(memberId)}`;
 }
 
-/** Who sees the jobs of a member's own connection, for admins. */
+/** Who can see the jobs of a member's personal connection, for admins. */
 function JobViewersDialog({ connection, members, onChanged, onClose }: JobViewersDialogProps) {
   const t = useTranslations("settings.jobViewers");
   const form = useId();

@@ -36,7 +36,7 @@ export function MemberList({ viewer, members }: { viewer: SettingsViewer; member
   async function change({ id }: MemberView, init: { method: "PUT" | "DELETE"; json?: unknown }, toast: Parameters<typeof showToast>[0]) {
     close();
     const result = await send(id, callApi(`/api/console/members/${encodeURIComponent(id)}`, init));
-    // Another member may have changed or removed them meanwhile. Without a session nothing can be read, and the page stays.
+    // Another member may have changed or removed them. Without a session the page stays.
     if (result.ok || result.failure.code !== "UNAUTHORIZED") router.refresh();
     if (result.ok) showToast(toast);
   }

@@ -123,7 +123,7 @@ function Runners({ canChange, runners }: { canChange: boolean; runners: Reading 
   );
 }
 
-/** One act at a time; the list shows the outcome. */
+/** One action at a time; the list shows the outcome. */
 function useRunnerActions(live: Pick<Live<Runner[]>, "refresh">) {
   const t = useTranslations("runners");
   const { busyWith, failure, send } = useRequests<`${RunnerAction} ${string}`>();

@@ -21,7 +21,7 @@ type AddressLineProps = {
   onAgain: (url: string) => void;
 };
 
-/** One address: the file found there, or why it is not fetched. The query is never shown. */
+/** One URL: its file, or why it can't be downloaded. The query is never shown. */
 export function AddressLine({ address, check, refused, locale, onAgain }: AddressLineProps) {
   const facts = check?.kind === "known" ? check.facts : undefined;
   return (

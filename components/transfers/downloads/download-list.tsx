@@ -59,7 +59,7 @@ function DownloadRow({ task, connection, downloads, canAdd }: DownloadListProps 
   const name = nameOf(task);
   const { busyWith, failure, send } = useRequests<"cancel" | "retry" | "forget">();
   const isBusy = busyWith !== undefined;
-  // A cancel that came too late is answered by the task's outcome.
+  // A late cancel returns the task's outcome.
   const refused = failure?.status === 409 && (state === "completed" || state === "cancelled") ? undefined : failure;
   const callTask = async (verb: "cancel" | "retry" | "forget") => {
     const taskPath: `/${string}` = `/api/console/tasks/${encodeURIComponent(id)}`;

@@ -55,7 +55,7 @@ export function UrlDialog({ connection, text, onText, onStarted, onClose }: UrlD
     const failures = new Map<string, ApiFailure>();
     const headers = { [ACT_HEADER]: newUuid() };
     const count = { already: 0, started: 0 };
-    // One after another; if one is refused, the others are still fetched.
+    // One at a time; a refused one doesn't stop the others.
     for (const { url } of good) {
       const result = await callApi<{ id?: string; task_id?: string }>(withQuery("/api/assets/download", { connection }), {
         method: "POST",

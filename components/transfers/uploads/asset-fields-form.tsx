@@ -17,7 +17,7 @@ type AssetFieldsFormProps = {
   onChange: (draft: AssetFieldsDraft) => void;
   /** For a single file: several files keep their names. */
   hasNameField?: boolean;
-  /** There is no file whose name is the default. */
+  /** No file, so there is no default name. */
   isNameless?: boolean;
   /** The asset is already stored under a name. */
   isStored?: boolean;

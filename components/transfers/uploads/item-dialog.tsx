@@ -82,7 +82,7 @@ export function ItemDialog({ item, onClose }: { item: UploadItem; onClose: () =>
   );
 }
 
-/** Describes all listed files at once: what is filled in is added to each. */
+/** Describes all listed files at once: typed values are added to each. */
 export function DescribeAllDialog({ items, onClose }: { items: readonly UploadItem[]; onClose: () => void }) {
   const t = useTranslations("uploads.item");
   const [first] = items;

@@ -37,7 +37,7 @@ export type UploadPorts = {
   nowMs: () => number;
 };
 
-/** What earlier uploads revealed about the service and this browser. */
+/** Facts learned from earlier uploads about the service and this browser. */
 export type UploadConditions = {
   speeds: () => Speeds;
   measured: (speed: keyof Speeds, sample: { bytes: number; ms: number }) => void;
@@ -112,7 +112,7 @@ export async function uploadFile(item: UploadItem, { ports, conditions, report, 
 
   async function sendIt(): Promise<UploadStatus> {
     let isSent = false;
-    // If the hash was not made first, it is made during sending: what arrived is still compared.
+    // If the hash wasn't computed first, it is computed during sending and compared.
     const hashPromise =
       hash === undefined && !signal.aborted
         ? hashIt((share) => isSent && report.status({ kind: "checking", share }))
@@ -188,7 +188,7 @@ const unreadable: ApiFailure = { code: "FILE_UNREADABLE", message: "", status: 0
 
 const hex = /^[0-9a-f]{64}$/;
 
-/** `hash`: ours, as bare hexadecimal digits; undefined if there is none. */
+/** `hash`: the local hash in hexadecimal; undefined if there is none. */
 export function checkStored(asset: StoredAsset, { size, hash }: { size: number; hash: string | undefined }): Check {
   if (asset.size !== undefined && asset.size !== size) return { kind: "differs", serverHash: String(asset.size) };
   if (hash === undefined) return { kind: "unchecked", why: "not-hashed" };

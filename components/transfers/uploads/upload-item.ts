@@ -6,7 +6,7 @@ import { type Failure } from "@/lib/contract/failure";
 import { type JsonObject } from "@/lib/contract/json/json";
 import { type AssetFieldPart, type AssetFields } from "./asset-fields-form";
 
-/** The service's answer about an asset that was made or found. */
+/** The service's response with the created or existing asset. */
 export type StoredAsset = {
   id: string;
   name?: string;
@@ -54,7 +54,7 @@ export type FieldsFailure = { parts: readonly AssetFieldPart[]; failure: Failure
 
 export type UploadItem = {
   key: number;
-  /** Made here, so that sending the same file again gives the same asset. */
+  /** Generated here, so that resending the same file yields the same asset. */
   id: string;
   file: File;
   connection?: string;

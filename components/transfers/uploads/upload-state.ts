@@ -1,4 +1,4 @@
-// What the queue of files shows: counts, filters and the sentence of each file. Pure.
+// The queue of files: counts, filters and the text of each file. Pure.
 
 import { type useTranslations } from "next-intl";
 import { failureText } from "@/components/frame/failure/fault-owner";

@@ -119,7 +119,7 @@ export function createUploadStore(ports: UploadPorts, news: Partial<UploadNews> 
     get,
     speeds: () => speeds,
     subscribe,
-    /** `takesNoId`: it is known that the service accepts no ids, so none is sent. */
+    /** `takesNoId`: the service accepts no ids, so none is sent. */
     add(uploads: readonly NewUpload[], connection?: string, takesNoId = false) {
       if (!get().items.some(isUnfinished)) release();
       if (takesNoId) conditionsOf(connection).service.takesNoId = true;

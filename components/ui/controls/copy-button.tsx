@@ -54,7 +54,7 @@ export function CopyField({ label, hint, text, copyLabel, autoFocus }: CopyField
 
 type CopyableIdProps = {
   id: string;
-  /** How many characters are shown; all of them where it is left out. */ displayText?: number;
+  /** The number of characters shown; all if absent. */ displayText?: number;
   className?: string;
 };
 

@@ -59,7 +59,7 @@ export function usePanZoom(options: PanZoomOptions) {
   // All panes show the same part: a point in one of them corresponds to the same point in each.
   const inPane = ({ x, y }: Point): Point => ({ x: wrap(x, size.width), y: wrap(y, size.height) });
   const zoomBy = (factor: number, at: Point) => setMovedView(zoomed(view, factor, inPane(at), scales));
-  // The wheel scrolls the page until the drawing has the focus; with Ctrl or ⌘, and for a pinch on a touch pad, it always zooms.
+  // The wheel scrolls the page until the graph has focus. With Ctrl or ⌘, or by pinching, it always zooms.
   useWheel(frame, (event) => {
     if (!event.ctrlKey && !event.metaKey && !frame.current?.contains(document.activeElement)) return;
     event.preventDefault();
@@ -128,7 +128,7 @@ export function usePanZoom(options: PanZoomOptions) {
       event.stopPropagation();
     },
   };
-  /** Records a move that another gesture uses: nothing moves here, and a pinch that follows starts at the finger's present place. */
+  /** Records a move that another gesture uses, so that a later pinch starts at the current position. */
   const note = (event: PointerEvent) => {
     if (pointers.current.has(event.pointerId)) pointers.current.set(event.pointerId, placeOf(event));
   };
@@ -153,7 +153,7 @@ const drawingScales: Scales = { least: 0.02, max: 4 };
 /** A picture can be zoomed in to its pixels. */
 export const pictureScales: Scales = { least: 0.01, max: 32 };
 
-/** All of it, as large as possible but not larger than `largest`. */
+/** Fits everything, as large as possible up to `largest`. */
 export function fitted(content: Size, size: Size, { margin = 24, scales = drawingScales, largest = 1 } = {}): Viewport {
   const room = { width: Math.max(1, size.width - 2 * margin), height: Math.max(1, size.height - 2 * margin) };
   const scale = bounded(Math.min(largest, room.width / Math.max(1, content.width), room.height / Math.max(1, content.height)), scales);

@@ -7,7 +7,7 @@ export function between<T>(items: readonly T[], from: T | undefined, to: T): rea
   return a < 0 || b < 0 ? [to] : items.slice(Math.min(a, b), Math.max(a, b) + 1);
 }
 
-/** What a click selects in a short list of the component: with Shift, everything from the last clicked one to this one. */
+/** The items that a click selects in a short list: with Shift, the range from the last clicked one. */
 export function useRange<T>(items: readonly T[]): (pressed: T, isRange: boolean) => readonly T[] {
   const last = useRef<T>(undefined);
   return (pressed, isRange) => {

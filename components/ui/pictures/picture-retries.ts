@@ -21,7 +21,7 @@ const waitingByConnection = new Map<string, Set<LostPicture>>();
 
 /** Returns a function that cancels it. */
 export function retryLostPictures(url: string, onAvailable: () => void): () => void {
-  // Made by this page itself, so no server can send it again.
+  // Created by this page itself, so no server can send it again.
   if (/^(?:blob|data):/.test(url)) return () => undefined;
   const connection = /[?&]connection=([^&#]*)/.exec(url)?.[1] ?? "";
   let missCount = 0;

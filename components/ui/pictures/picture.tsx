@@ -15,7 +15,7 @@ type PictureProps = {
   alt: string;
   width: number;
   height: number;
-  /** Visible at once: loads immediately instead of when it scrolls into view. */
+  /** Visible at once: loads immediately instead of when scrolled into view. */
   eager?: boolean;
   fit?: "cover" | "contain";
   /** The file's kind. Its icon replaces a missing picture of a video or audio file. */
@@ -100,7 +100,7 @@ function LostPicture({ address, kind, ...box }: PlaceholderProps & { kind: strin
 
 type LostReason = "none" | { width: number; height: number };
 
-/** Why the picture can't be shown: there is none, or it is too large to preview. Nothing is requested twice. */
+/** Why the picture can't be shown: missing, or too large to preview. Nothing is requested twice. */
 export function useLostReason(address: string | undefined): LostReason | undefined {
   const [found, setFound] = useState<{ address: string; reason: LostReason }>();
   useEffect(() => {

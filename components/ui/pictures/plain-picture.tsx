@@ -65,7 +65,7 @@ function watch(image: HTMLImageElement): () => void {
 
 /** More than the six connections that a browser opens per host, so that it always has the next picture and can prefer visible ones. */
 const MAX_COUNT = 24;
-/** While none arrives, so that the page's own requests are answered. */
+/** Used while no pictures arrive, so that the page's own requests are answered. */
 const MAX_WHILE_NONE_COMES = 4;
 const NONE_COMES_MS = 1_000;
 

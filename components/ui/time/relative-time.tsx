@@ -30,7 +30,7 @@ export function RelativeTime({ ms, className }: { ms: number; className?: string
 /** The same for long lists: shared values are computed once for all rows. */
 export function AgoTime({ ms, words, className }: { ms: number; words: AgoWords; className?: string }) {
   const ago = useReadingFrom(words.renderedMs, (nowMs) => agoOf(ms, nowMs));
-  // Only the browser knows the reader's time zone.
+  // Only the browser has the reader's time zone.
   const title = useHydrated() ? formatTime(words.locale, ms, "exact") : undefined;
   return (
     <time dateTime={new Date(ms).toISOString()} title={title} className={className} suppressHydrationWarning>
@@ -50,7 +50,7 @@ export function durationText(t: DurationWords, spanMs: number, isCounting = fals
   return t(unit, parts);
 }
 
-/** The moment up to which the data is known, if it is no longer current: for a failing list, its last answer. */
+/** The time of the last response, if the data is no longer current. */
 export const ClampedClock = createContext<number | undefined>(undefined);
 
 /** A duration that is still running: counts on with the page's clock. */

@@ -69,7 +69,7 @@ async function submitAll({ services, keys }: Cluster, from: number, to: number):
   });
 }
 
-/** Asks all services in turn: when the last job has run, the last outputs are still being stored. */
+/** Polls all services in turn, since the last outputs are still being stored when the last job has run. */
 async function countCompleted({ services, keys }: Cluster, jobs: number): Promise<number> {
   const end = Date.now() + 60_000;
   for (;;) {

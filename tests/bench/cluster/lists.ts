@@ -1,4 +1,4 @@
-// Measures lists of the same jobs on both databases, each by a service of its own that does nothing else.
+// Measures lists of the same jobs on both databases, each by its own idle service.
 import { join } from "node:path";
 import pg from "pg";
 import { copyServiceStore } from "@/lib/service/index";

@@ -1,4 +1,4 @@
-// The gallery of a service in another process, without any thumbnails yet: how fast they arrive, and when a full screen of them is shown.
+// The gallery of a service without thumbnails: how fast they arrive, and when a full screen is shown.
 import { type Browser, type Page } from "@playwright/test";
 import { spread, table } from "../figures";
 import { type Desk, type PortService } from "../processes";
@@ -18,7 +18,7 @@ export async function uploadPictures(service: PortService, logProgress: (text: s
   const drawn = await noise(EDGE_PX);
   for (let from = 0; from < PICTURES; from += BATCH_SIZE) {
     const pictures: Buffer[] = [];
-    // One after the other, because they share one pixel buffer.
+    // One at a time, because they share one pixel buffer.
     for (let at = from; at < from + BATCH_SIZE; at += 1) pictures.push(await drawn(at));
     await Promise.all(pictures.map((bytes, at) => upload(service, `cold-${from + at}.png`, bytes)));
   }

@@ -1,4 +1,4 @@
-// Typing at the end of a long text in the form of the Run page, compared with a plain field of the browser with the same text.
+// Typing at the end of a long text in the Run form, compared with a plain field.
 import { type Browser, type Locator } from "@playwright/test";
 import { spread, table } from "../figures";
 import { type Desk } from "../processes";

@@ -1,4 +1,4 @@
-// The mask editor on large pictures: how far the line lags behind the pointer, how busy the page's thread is, and how long a save takes.
+// The mask editor on large pictures: line latency, main thread load and save time.
 import { readFileSync } from "node:fs";
 import { type Browser, type Page } from "@playwright/test";
 import sharp from "sharp";
@@ -107,7 +107,7 @@ async function strokeAcross(page: Page, { x, y }: { x: number; y: number }): Pro
   await page.mouse.up();
 }
 
-/** Each stroke is in another place, so that each keeps squares of its own. */
+/** Each stroke is elsewhere, so that it allocates its own tiles. */
 async function strokeAside(page: Page, box: { x: number; y: number; width: number; height: number }, turn: number): Promise<void> {
   const coordinate = (share: number, edge: number) => edge * (0.2 + 0.6 * (share % 1));
   const [x, y] = [box.x + coordinate(turn * 0.37, box.width), box.y + coordinate(turn * 0.61, box.height)];

@@ -42,7 +42,7 @@ export function watchPage(): void {
   observe("event", (entry) => bench.presses.push({ name: entry.name, ms: entry.duration }), { durationThreshold: 16 });
 }
 
-/** From the press (the mouse event's time) to the end of the frame that first shows `selector`, which must not be there yet. */
+/** From the mouse event's time to the end of the frame that first shows `selector`, which must not exist yet. */
 export function awaitAnswer(selector: string): void {
   window.bench.presses = [];
   window.bench.pressAnsweredMs = new Promise((resolve, reject) => {

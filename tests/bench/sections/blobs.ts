@@ -8,7 +8,7 @@ import { type Section } from "../section";
 
 const MIB = 1024;
 
-/** A large file straight to the service and back, its bytes in its own folder and in a bucket; the store is the strict one of the tests. */
+/** A large file to the service and back, in a folder and in a bucket (the strict test store). */
 export const blobs: Section = {
   name: "blobs",
   isOnDemand: true,

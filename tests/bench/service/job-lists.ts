@@ -95,7 +95,7 @@ export async function totalOf(getJson: JsonGet, path: string): Promise<number> {
   return Number((pagination as { total?: number } | undefined)?.total ?? 0);
 }
 
-/** Turns the oldest waiting job into one that runs until the end, so that lists are measured without outputs of other queued jobs. */
+/** Turns the oldest pending job into a running one, so that lists are measured without other outputs. */
 export function takeTheSlot(file: string): void {
   const database = new SqliteConnection(file);
   const oldest = "(SELECT min(seq) FROM jobs WHERE state = 'pending')";

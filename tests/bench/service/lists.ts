@@ -44,7 +44,7 @@ export async function measureLists(options: ListsOptions = {}): Promise<BenchRow
   }
 }
 
-/** The answer to a clear of a long queue, and the latency of other requests until it comes. */
+/** The response to clearing a long queue, and other requests' latency meanwhile. */
 async function measureQueueClear(service: PortService, getJson: JsonGet): Promise<BenchRow> {
   const times: number[] = [];
   const startedMs = performance.now();
@@ -68,7 +68,7 @@ async function measureQueueClear(service: PortService, getJson: JsonGet): Promis
   };
 }
 
-/** The answer to a clear of the whole history, and the latency of other requests while its rows are removed. */
+/** The response to clearing the history, and other requests' latency while its rows are removed. */
 async function measureClear(service: PortService, getJson: JsonGet): Promise<BenchRow> {
   const startedMs = performance.now();
   const { message } = await post<{ message: string }>(`${service.url}/api/history`, { clear: true }, service.headers);

@@ -1,4 +1,4 @@
-// A million assets of one user with three tags each (two of ten, one of a thousand), names of two words and a number, some metadata.
+// A million assets of one user with three tags each, two-word names and some metadata.
 // Fills the search index at the end, like the migration.
 import { assetSearchTriggers, fillAssetSearch } from "@/lib/service/store/asset-index";
 import { foldName } from "@/lib/shared/text";

@@ -18,7 +18,7 @@ const columns = [
   ...["execution_time", "outputs_count", "has_image", "has_video", "has_audio", "preview", "error"],
 ];
 
-/** In percent: how states and kinds of output are distributed. None is running, since a start would put those back into the queue. */
+/** In percent: the distribution of states and output kinds. None is running, since a start would requeue it. */
 const stateOf = (share: number, waiting: number) =>
   share < 100 * waiting ? "pending" : share < 82 ? "completed" : share < 92 ? "failed" : share < 97 ? "cancelled" : "pending";
 const kindOf = (share: number) => (share < 80 ? "image" : share < 92 ? "video" : share < 97 ? "audio" : "none");
@@ -37,7 +37,7 @@ export function seedJobs(file: string, userName: string, count: number, { waitin
     const insertResults = inserter(database, "job_results", ["job_seq", "outputs", "messages", "meta"]);
     let at = START;
     for (let number = 1; number <= count; number += 1) {
-      // One in eight has the same time as its neighbour, so that there are ties to break.
+      // One in eight has its neighbour's time, so that there are ties to break.
       at += chance.below(8) === 0 ? 0 : chance.below(2 * MEAN_GAP_MS);
       const baseState = stateOf(chance.below(100), waiting);
       const state = number > count * (1 - queued) ? "pending" : baseState;

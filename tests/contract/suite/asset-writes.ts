@@ -143,7 +143,7 @@ export const assetWriteSteps: readonly Step[] = [
   },
 ];
 
-/** Run last: they remove what the other steps made. */
+/** Run last, since they remove what the other steps created. */
 export const assetCleaningSteps: readonly Step[] = [
   {
     operation: o.deleteAsset,

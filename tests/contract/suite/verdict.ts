@@ -11,10 +11,10 @@ export class NotTried extends Error {}
 
 /** Some services answer these with an empty body. */
 const mayBeEmpty = new Set<string>([operations.manageQueue.name, operations.manageHistory.name]);
-/** These statuses say something about the account or the moment, not about the interface. */
+/** These statuses are about the account or the moment, not about the API. */
 const ofTheMoment = new Set([402, 403, 429, 503]);
 
-/** The body, if the contract can read the answer; undefined for an answer that is not JSON. */
+/** The parsed body; undefined for a response that isn't JSON. */
 export function read(operation: Operation, response: CallerResponse): unknown {
   const expected = operation.answers[response.status];
   if (!expected) throw refused(operation, response);

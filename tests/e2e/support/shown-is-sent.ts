@@ -33,13 +33,13 @@ export function shownIn(page: Page): Promise<Record<string, ShownControl>> {
   });
 }
 
-/** Presses Run, keeps the request from the service, and returns for every control what it shows and what was sent. */
+/** Clicks Run, withholds the request from the service, and returns each control's shown and sent value. */
 async function compare(page: Page): Promise<{ shownValue: Record<string, string>; sent: Record<string, string> }> {
   await page.route("**/api/prompt*", (route) => route.fulfill({ json: { prompt_id: crypto.randomUUID(), number: 1, node_errors: {} } }));
   const pending = page.waitForRequest((request) => request.method() === "POST" && request.url().includes("/api/prompt"));
   const run = page.getByRole("button", { name: "Run", exact: true }).filter({ visible: true });
   const anyway = page.getByRole("button", { name: messages.answer.anyway }).or(page.getByRole("button", { name: messages.faults.anyway }));
-  // Missing files may be found at this very moment; Run then only points at them, and the answer below decides.
+  // A file check may still be running; Run then only highlights it, and the response below decides.
   await run.dispatchEvent("click");
   const isRefused = await Promise.race([pending.then(() => false), anyway.waitFor().then(() => true)]);
   if (isRefused) await anyway.click();

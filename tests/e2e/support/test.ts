@@ -150,7 +150,7 @@ function lookAsAPersonDoes(page: Page): void {
 
 type Scope = Pick<FrameLocator, "locator" | "getByText" | "getByLabel" | "getByTitle" | "getByTestId">;
 
-/** For a page or one of its frames. Content found by its role is never hidden. */
+/** For a page or one of its frames. Content found by role is never hidden. */
 export function findOnlyMoved(root: Scope): void {
   const visible = root.locator('css=:not(div[hidden][id^="S:"] *)');
   const [locator, byText, byLabel] = [root.locator.bind(root), root.getByText.bind(root), root.getByLabel.bind(root)];

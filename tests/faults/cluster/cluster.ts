@@ -17,7 +17,7 @@ import { type StartedProcess, startProcess } from "@/tests/support/start-process
 import { until } from "@/tests/support/until";
 
 export type Cluster = Awaited<ReturnType<typeof startCluster>>;
-/** One of the four processes, with its own line to the database. */
+/** One of the four processes, with its own database connection. */
 export type Part = { port: number; line: Line; settings: Record<string, string>; process: StartedProcess; begin(): Promise<void> };
 type Kind = { script: string; says: string };
 

@@ -124,7 +124,7 @@ export async function createPeople(cluster: Cluster) {
     });
   }
 
-  /** Sent twice at once and then once more: all give the same run. */
+  /** Sent twice at once and then once more: all return the same run. */
   async function ran(key: string): Promise<void> {
     const runOf = ({ text }: Answer): string => JSON.parse(text).run.id;
     const responses = await Promise.all([1, 2].map(() => retryUntilAnswered(`${key} is run`, () => runApp(key))));
@@ -201,7 +201,7 @@ export async function createPeople(cluster: Cluster) {
   };
 }
 
-/** The console gives the reason, or the proxy reports that it got no answer; neither signs out. */
+/** The console explains, or the proxy reports no response; neither signs out. */
 export function expectRefusedWell({ status, text, setCookies }: Answer): { isUnknown: boolean } {
   expect(setCookies).toEqual([]);
   if (status === 0) return { isUnknown: true };
@@ -225,7 +225,7 @@ async function retryUntilAnswered(label: string, send: () => Promise<Answer>, { 
     const response = await send();
     if (response.status === 200 || response.status === 202) return response;
     const { isUnknown } = expectRefusedWell(response);
-    // With the same key the console would repeat this answer.
+    // With the same key the console would repeat this response.
     return mayBeUnknown && isUnknown && response.status !== 0 ? response : undefined;
   };
   return until(label, tryOnce, patience);

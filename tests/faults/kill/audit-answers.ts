@@ -28,7 +28,7 @@ export async function listAllJobs(client: Client): Promise<Map<string, string>> 
     const { jobs, pagination } = jobPage.parse((await client.get(`/api/jobs?limit=1000&offset=${offset}`)).body);
     for (const { id, status } of jobs) states.set(id, status);
     hasMore = pagination.has_more;
-    // Jobs end during this walk, but none is made or removed: the total stays the same.
+    // Jobs end during this walk, but none is created or removed, so the total is constant.
     if (!hasMore) expect(states.size, "the total is the count").toBe(pagination.total);
   }
   return states;
@@ -74,7 +74,7 @@ async function auditFiles(client: Client, operationLog: OperationLog): Promise<v
   for (const [name, texts] of operationLog.files) {
     const response = await client.get(`/api/userdata/${name}`);
     const text = response.status === 404 ? "" : response.text;
-    // Each text has its own numbers: half a text or a mixture of two matches none of them.
+    // Each text has its own numbers, so a partial or mixed text matches none.
     expect(texts.includes(text), `${name} of ${operationLog.user} holds a whole text that was sent, not "${text.slice(0, 60)}"`).toBe(true);
     operationLog.files.set(name, [text]);
   }

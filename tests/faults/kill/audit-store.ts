@@ -74,7 +74,7 @@ function auditRuns(database: SqliteConnection, operationLogs: readonly Operation
   expect(doubled).toEqual([]);
 }
 
-/** One file for each row and one row for each file; each file's bytes match its name; there are no other files. */
+/** One file per row and one row per file; bytes match the name; no other files. */
 function auditBytes(database: SqliteConnection, folder: string): void {
   const rows = database.prepare<[], { hash: string; size: number }>("SELECT hash, size FROM blobs").all();
   const blobs = join(folder, "blobs", "blake3-v1");

@@ -1,5 +1,5 @@
-// One user's mixed load against a running service, until the connection is cut. Every step records its answer.
-// An answer that the service must never give (a 5xx, an unknown refusal) ends the load with an error, so that it cannot hide a fault.
+// One user's mixed load until the connection is cut. Every step records its response.
+// A response that must never occur (a 5xx, an unknown refusal) ends the load with an error.
 import { blake3 } from "@napi-rs/blake-hash";
 import { z } from "zod";
 import { type ClientResponse, type Client } from "@/tests/support/service";

@@ -1,4 +1,4 @@
-// An act on many items is one row of the audit log, even among other acts. The row expands to the items' names.
+// An action on many items is one row of the audit log, which expands to the items' names.
 import { join } from "node:path";
 import { expect, test, vi } from "vitest";
 import { type AuditItem, type AuditPage } from "@/lib/contract/audit/audit";
@@ -40,7 +40,7 @@ test("groups slowly hashed files in one audit row with their names", async () =>
       headers: action,
     });
     ids.unshift(await store(name, action));
-    // The same act id used by another member is another act.
+    // The same action id used by another member is another action.
     await harness.request(`/api/assets/${ids[0]}/tags`, { as: "owner", method: "POST", json: { tags: ["seen"] }, headers: action });
     now += 45_000;
   }
@@ -50,7 +50,7 @@ test("groups slowly hashed files in one audit row with their names", async () =>
     { action: "uploadAsset", parts: ["three.txt", "two words.txt", "one.txt"].map((name, at) => ({ id: ids[at], name })) },
   ]);
   expect(of(entries, "owner")).toMatchObject([{ action: "addTags", parts: ids.map((id) => ({ id })) }]);
-  // With a filter, a part of an act is a row as well, in the list and in the file.
+  // With a filter, a part of an action is a row too, in the list and in the file.
   expect((await rows("&action=createAssetFromHash"))[0]?.parts).toEqual([]);
   expect(await rows("&action=uploadAsset")).toHaveLength(1);
   const file = await (await harness.request("/api/console/audit/export?action=uploadAsset", { as: "admin" })).text();
@@ -157,7 +157,7 @@ test("counts a large clear as reported and names the known jobs", async () => {
   const server = await startLittleServer(({ url, method }, response) => {
     if (method === "POST") return answerJson(response, answers.shift() ?? {});
     const { searchParams } = new URL(url, "http://local");
-    // The service says that there are more, but not how many.
+    // The service reports that there are more, but not how many.
     return answerJson(response, { jobs: waiting.slice(0, Number(searchParams.get("limit"))), pagination: { has_more: true } });
   });
   const connection = await harness.connect(server.url, "key-of-the-service");

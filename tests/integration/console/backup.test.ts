@@ -1,4 +1,4 @@
-// Backups of a console that keeps working: their content, what a restored console shows, and what is refused.
+// Backups of a running console: content, restored state and refusals.
 import { cpSync, existsSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test, vi } from "vitest";

@@ -42,7 +42,7 @@ test("shows a catalogue over 8 MiB whole, masked and exact, stored once per cont
   const before = statSync(cachedFile).ino;
   expect(await (await read(connection)).text()).toBe(text);
   expect(files().map((file) => statSync(file).ino)).toEqual([before]);
-  // A catalogue lists files too: what is new is shown at once.
+  // A catalogue also lists files, so new ones appear at once.
   catalogue = { ...catalogue, New: {} };
   expect(Object.keys(await (await read(connection)).json())).toContain("New");
   expect(files()).toHaveLength(2);

@@ -1,4 +1,4 @@
-// `npm run doctor`: what it reports of a healthy installation, beside a running console, and of each fault.
+// `npm run doctor` on a healthy installation, next to a running console, and with each fault.
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { chmodSync, readdirSync, renameSync, rmSync, truncateSync, writeFileSync } from "node:fs";

@@ -1,4 +1,4 @@
-// Every route of the console that takes JSON, and what a service answers to each that asks one, with keys that reach a prototype.
+// Every JSON route of the console, and every service response, with keys that reach a prototype.
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { createTraffic } from "@/lib/comfyui/socket";

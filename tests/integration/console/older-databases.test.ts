@@ -15,7 +15,7 @@ import { shapesOfSqlite } from "@/tests/support/schema-shapes";
 import { temporaryFolder } from "@/tests/support/temporary-folder";
 import { createAppWorld } from "./apps/app-world";
 
-/** Made by that release with `fillInstallation` and `tellOf` of tests/support/installation.ts, without the parts that every start makes. */
+/** Created by that release with `fillInstallation` and `tellOf` of tests/support/installation.ts. */
 type Release = { at: number; made: Installation; answers: Record<string, unknown> };
 
 const releases = readdirSync("tests/fixtures/releases")

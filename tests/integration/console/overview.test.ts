@@ -87,14 +87,14 @@ it("marks days as incomplete until missed jobs are read", async () => {
   all = [...Array.from({ length: 250 }, (_, index) => at(`now-${index}`, nowMs - index)), ...came, ...all];
   const first = await runs();
   const unread = ({ days }: RunsByDay) => days.flatMap(({ isUnread }, index) => (isUnread ? [index] : []));
-  // From the newest job known before, ten days ago, to the oldest job of the newest page.
+  // From the newest known job, ten days ago, to the oldest job of the newest page.
   expect(unread(first)).toEqual([3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13]);
   const last = await until("all of it is read", async () => {
     const now = await runs();
     return unread(now).length === 0 && now;
   });
   expect(last.days.map(({ completed }) => completed)).toEqual([0, 0, 0, 20, 0, 0, 0, 0, 100, 100, 100, 100, 0, 250]);
-  // From now on, the newest page joins the known jobs.
+  // From here, the newest page joins the known jobs.
   all = [at("next", nowMs + 1), ...all];
   expect(unread(await runs())).toEqual([]);
   await server.close();

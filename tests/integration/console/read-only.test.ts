@@ -1,4 +1,4 @@
-// The whole console read-only: generated over every route that changes something, so that a new route is covered at once.
+// The console in read-only mode, generated over every route that changes something.
 import { beforeAll, describe, expect, test } from "vitest";
 import { actsWhileReadOnly } from "@/lib/server/auth/read-only";
 import { createHarness, HOST, PASSWORD } from "@/tests/support/harness";
@@ -129,7 +129,7 @@ test("stops a multi-step action immediately", async () => {
     expect([stopped.status, (await stopped.json()).code]).toEqual([403, "READ_ONLY"]);
     expect(service.requests.filter(({ method }) => method === "POST")).toEqual([]);
     await end("owner");
-    // Asking the service whose key it is takes a while.
+    // Verifying the key at the service takes a while.
     const json = { name: "Late", baseUrl: service.url, key: "another-key", keep: true };
     const response = await harness.request("/api/console/connections", { as: "operator", method: "POST", json });
     expect([response.status, (await response.json()).code]).toEqual([403, "READ_ONLY"]);

@@ -11,7 +11,7 @@ const routes = await loadRoutes();
 const label = ({ method, path }: Route) => `${method} ${path}`;
 const context = ({ file, path }: Route) => ({ params: Promise.resolve(paramsOf(file, path)) });
 
-/** These need no session on purpose; each has a guard of its own, tested elsewhere. */
+/** These need no session on purpose; each has its own guard, tested elsewhere. */
 const none = "00000000-0000-4000-8000-000000000000";
 const ofShares = [`${none}`, `${none}/${none}`, "unlock", "workflow"].map((rest) => `/api/share/${none}/${rest}`);
 const open = new Set([

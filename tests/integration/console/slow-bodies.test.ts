@@ -1,4 +1,4 @@
-// What a client without a session can make the console hold, and for how long. These routes are open to everyone.
+// What clients without a session can make the console hold, and for how long.
 import { expect, test } from "vitest";
 import { createHarness } from "@/tests/support/harness";
 

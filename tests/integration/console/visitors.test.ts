@@ -1,4 +1,4 @@
-// What clients without a session get of the console's pages, and programs that take a page for the interface.
+// The pages that clients without a session get, and API clients that request a page.
 import { IncomingMessage } from "node:http";
 import { Socket } from "node:net";
 import { describe, expect, it } from "vitest";

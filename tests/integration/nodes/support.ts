@@ -46,7 +46,7 @@ export type JobOptions = Partial<RunRequest> & { imagesDir?: string; targets?: s
 
 let jobs = 0;
 
-/** As if each file name in the graph meant an image. */
+/** Treats each file name in the graph as an image. */
 export const filesOf = (graph: Record<string, unknown>) =>
   new Map(fileNamesIn(graph, classes).map((name) => [name, { mediaType: "image/png", isImage: true }]));
 

@@ -1,4 +1,4 @@
-// compose.yaml without an engine: its claims about our image hold, as it is and with every option from its comments.
+// Checks compose.yaml without an engine, as it is and with every commented option.
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { resolveConfig } from "prettier";
@@ -57,7 +57,7 @@ function merged(value: unknown): unknown {
   return { ...(typeof base === "object" ? base : {}), ...own };
 }
 
-/** Takes away the `#` before keys; sentences stay comments. */
+/** Uncomments keys; sentences stay comments. */
 const uncommented = (text: string) => text.replace(/^( *)# ( *)((?:[a-z][\w-]*|LIGHTDESK_\w+):(?: .*)?)$/gm, "$1$2$3");
 
 const asItIs = readFileSync("compose.yaml", "utf8");

@@ -1,4 +1,4 @@
-// What supervisors and monitors need of the stand-alone service: health, metrics, traces. One process serves all tests.
+// Health, metrics and traces of the stand-alone service. One process serves all tests.
 import { afterAll, expect, test } from "vitest";
 import { gpuClasses } from "@/tests/support/gpu-classes";
 import { startReceiver } from "@/tests/support/otlp";

@@ -1,4 +1,4 @@
-// What a person's browser does: makes the owner, signs in, sends a file. At a host of the console's own, or below a path of another site.
+// A user's browser: creates the owner, signs in, uploads a file. On its own host or below a path.
 import { type IncomingHttpHeaders } from "node:http";
 import { expect } from "vitest";
 import { sendRequest } from "./ask";

@@ -1,4 +1,4 @@
-// A console on PostgreSQL is backed up while others write, and restored into an empty database: all rows, answers and sessions are the same.
+// A console on PostgreSQL is backed up during writes and restored into an empty database, unchanged.
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import pg from "pg";

@@ -1,4 +1,4 @@
-// The rows of a service move to PostgreSQL and back, with rows in every table, also when the copy is interrupted and the service runs on.
+// A service's rows move to PostgreSQL and back, also when interrupted.
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type pg from "pg";

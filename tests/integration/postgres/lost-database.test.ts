@@ -1,4 +1,4 @@
-// A database outage: everyone gets that as the answer, nobody is signed out, and nothing needs a restart.
+// During a database outage, every response says so, nobody is signed out, and nothing needs a restart.
 import { once } from "node:events";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
@@ -53,7 +53,7 @@ test("identifies a console by the shared secret and accepts an empty database", 
   const address = front.address();
   const port = String(typeof address === "object" ? address?.port : address);
   await harness.connect(`http://127.0.0.1:${port}`, "sk-of-a-service");
-  // A cookie of another console, made with a secret that is no longer valid.
+  // A cookie of another console, made with an invalid secret.
   const data = join(folder, "third");
   mkdirSync(data);
   writeFileSync(join(data, "auth-secret"), "a secret of its own");

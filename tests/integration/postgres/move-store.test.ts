@@ -59,7 +59,7 @@ async function command(name: string, args: string[], dataDir: string, url?: stri
   return { code, output: process.output() };
 }
 
-/** What the installation answers when it is started there. */
+/** The installation's responses when started there. */
 async function tellAt(dataDir: string, url = ""): Promise<Record<string, unknown>> {
   const world = await createAppWorld({ dataDir, settings: { DATABASE_URL: url } });
   try {

@@ -73,7 +73,7 @@ it.each([["by the server's word", byWord] as const, ...(canMount ? ([["by a smal
     expect(refused.text).toMatch(/disk .* is full\. Nothing of this request was kept\. Whoever runs the service must free space/);
     for (const path of [`/api/jobs/${before}`, "/api/jobs", "/api/assets", "/api/queue"])
       expect([path, (await client.get(path)).status]).toEqual([path, 200]);
-    // Deleting and cancelling take hardly any room.
+    // Deleting and cancelling need hardly any space.
     expect((await client.call("DELETE", `/api/assets/${asset.id}`)).status).toBe(204);
     for (const id of [waits, runs]) {
       expect((await client.post(`/api/jobs/${id}/cancel`)).status).toBe(200);

@@ -86,7 +86,7 @@ it("serializes read-then-write between processes", async () => {
       const user = await tx.row(query.selectFrom("users").select("last_number").where("name", "=", "ada"));
       await tx.run(query.updateTable("users").set({ last_number: (user?.last_number ?? 0) + 1 }));
     });
-  // One after the other in each process, so that no two share a transaction.
+  // Sequential in each process, so that no two share a transaction.
   const readMany = async (database: Database) => {
     for (let count = 0; count < 40; count += 1) await next(database);
   };

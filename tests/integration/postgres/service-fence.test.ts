@@ -30,7 +30,7 @@ describe("service fence", () => {
     return id;
   }
 
-  /** Takes the job over as the other service would, unnoticed by this one so far. */
+  /** Takes over the job like the other service would, unnoticed by this one. */
   async function takeOver(id: string): Promise<void> {
     const url = new URL(two.url);
     url.searchParams.set("options", "-c search_path=lightdesk_service");
@@ -105,7 +105,7 @@ describe("service fence", () => {
     await firstClient.post("/api/jobs/cancel", { job_ids: [remainingId] });
     await until("it runs here", async () => (await detail(firstClient, lostId)).status === "in_progress");
     two.wire.mend();
-    // Its own run has ended: its slot is free, while the other one's is taken.
+    // Its own run has ended, so its slot is free while the other's is taken.
     expect((await ended(firstClient, await submit(firstClient, canvas(4)), 30_000)).status).toBe("completed");
     expect((await detail(secondClient, lostId)).status).toBe("in_progress");
     const [now] = await queryDatabase(two.url, `SELECT state, attempts, fence FROM lightdesk_service.jobs WHERE id = '${lostId}'`);
@@ -152,7 +152,7 @@ describe("services killed", () => {
     const [lostJob] = (await jobs()).filter(({ holder }) => newHolders.includes(holder));
     const [survivingJob] = (await jobs()).filter(({ holder }) => !newHolders.includes(holder));
     await second.stop("SIGKILL");
-    // Starts before the dead process is known to be dead, and takes over in the end.
+    // Starts before the dead process is detected, and takes over in the end.
     const third = await start("third");
     await until(
       "it runs elsewhere",

@@ -166,7 +166,7 @@ describe("service runners", () => {
     const jobIds = await Promise.all(Array.from({ length: 24 }, (_, seed) => submit(seed % 2 ? firstClient : secondClient, graphOf(seed))));
     for (const id of jobIds) expect(await ended(secondClient, id)).toMatchObject({ status: "completed", outputs_count: 1 });
     expect(server.seen.ran).toHaveLength(24);
-    // For each attempt: how many had begun before and not ended yet. The times are those of the commits, which take turns.
+    // For each attempt: how many were active. The times are those of the commits, which are serialized.
     const maxSql = `SELECT max(n)::integer AS n FROM (SELECT count(*) AS n FROM lightdesk_service.attempts AS one
     JOIN lightdesk_service.attempts AS other ON other.started_at <= one.started_at AND other.ended_at > one.started_at GROUP BY one.job_seq) AS counts`;
     expect((await queryDatabase<{ n: number }>(two.url, maxSql))[0]?.n).toBeLessThanOrEqual(2);
@@ -201,7 +201,7 @@ describe("service runners", () => {
     try {
       for (const { address } of runners) expect((await two.first.service.runners.add({ address, label: `B ${address}` })).ok).toBe(true);
       expect((await two.first.service.runners.add({ address: server.address, label: "A" })).ok).toBe(true);
-      // In each round the other runners are free, and their last look through the queue may have found nothing.
+      // In each round the other runners are free, and their last queue read may have been empty.
       for (let seed = 0; seed < 5; seed += 1) {
         const id = await submit(seed % 2 ? secondClient : firstClient, graphOf(seed));
         expect(await ended(firstClient, id)).toMatchObject({ status: "completed", runner: { label: "A" } });

@@ -1,4 +1,4 @@
-// Downloads of two services on one PostgreSQL: one service fetches each, both show and cancel it, and it is taken over if a service dies.
+// Downloads of two services on one PostgreSQL: one fetches each, both show and cancel it, and a dead one is replaced.
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, inject, it } from "vitest";

@@ -32,10 +32,10 @@ async function listeners(user = "ada") {
 const of = (received: readonly Received[], id: string) => received.filter(({ data }) => data.prompt_id === id);
 const isOver = (received: readonly Received[], id: string) =>
   of(received, id).some(({ type, data }) => type === "executing" && data.node === null);
-/** Progress may be left out; every other message reaches both. */
+/** Progress may be omitted; every other message reaches both. */
 const steps = (received: readonly Received[], id: string) => of(received, id).filter(({ type }) => !type.startsWith("progress"));
 
-/** Puts out a picture at once, and then waits in a node. */
+/** Outputs a picture at once, then waits in a node. */
 /** Its first two outputs are equal. */
 const slowAfterFirstOutput = (seconds: number): Json => ({
   ...canvas(0x1f2f3f, 48),

@@ -1,4 +1,4 @@
-// Two consoles act on one database at the same moment: what may happen only once happens once.
+// Two consoles on one database at the same moment: unique operations happen once.
 import { randomUUID } from "node:crypto";
 import { afterAll, expect, inject, test } from "vitest";
 import { createSharedLimit } from "@/lib/server/limits/attempt-limit";
@@ -23,7 +23,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-/** Each call is made by both stores, all at once. */
+/** Both stores make each call, all at once. */
 async function runAtOnce<T>(count: number, work: (store: Store, index: number) => Promise<T>): Promise<T[]> {
   return Promise.all(Array.from({ length: count }, (_, index) => work(stores[index % 2 === 0 ? 0 : 1], index)));
 }
@@ -126,7 +126,7 @@ test("shares limits exactly while most requests write nothing", async () => {
   const before = takes;
   expect(await countPassed(100)).toBe(0);
   expect(takes).toBe(before);
-  // An attempt that did not count lets the console ask again.
+  // An attempt that didn't count allows another one.
   await limits[0]?.giveBack("mo");
   expect(await limits[0]?.take("mo")).toBe(0);
   expect(await limits[0]?.take("mo")).toBeGreaterThan(0);

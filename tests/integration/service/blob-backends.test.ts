@@ -1,4 +1,4 @@
-// What the service guarantees about bytes, in each backend: a client cannot distinguish the backends.
+// The service's guarantees about bytes, equal in each backend.
 import { randomBytes } from "node:crypto";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-// A bucket at its worst: requests unanswered, answered wrongly or by half. An outage is reported as one; nothing is lost or left behind.
+// A failing bucket: missing, wrong or partial responses. An outage is reported, and nothing is lost or left behind.
 import { randomBytes } from "node:crypto";
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";

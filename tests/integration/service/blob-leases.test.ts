@@ -1,4 +1,4 @@
-// Two processes that share a place of bytes and a database: the bytes that one is about to name are not removed by the other.
+// Two processes that share a blob store and a database: one's bytes about to be referenced survive the other's cleanup.
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { createLeases, forgetDead } from "@/lib/service/assets/blobs/leases";
 import { type Database, query, type Reader } from "@/lib/service/store/database";
@@ -36,7 +36,7 @@ it("removes only blobs that no lease or asset references", async () => {
   const remove = async () => void removed.push("removed");
   await first.hold([HASH, HASH], async () => {
     expect(await second.removeUnused(HASH, remove)).toBe(false);
-    // Several may hold the same content; each releases its own hold.
+    // Several may hold the same content; each releases its own lease.
     await second.hold([HASH], () => Promise.resolve());
     expect(await second.removeUnused(HASH, remove)).toBe(false);
   });

@@ -1,4 +1,4 @@
-// A job of one picture by a model, as only runners can do it, and what a runner makes of it.
+// A job with a model, which only runners can execute, and its result.
 import { gpuClasses } from "@/tests/support/gpu-classes";
 import { type RunnerOptions, type RunnerServer } from "@/tests/support/runner-server";
 import { startRunnerServer } from "@/tests/support/servers";
@@ -7,7 +7,7 @@ import { type Json, png } from "./support";
 
 export const picture = (seed: number) => Buffer.from(png(16, 8, { seed }));
 
-/** One picture by the model, with a text beside it. */
+/** One picture by the model, with a text output. */
 export function modelGraph(model = "one.safetensors", seed = 1): Json {
   return {
     "1": { class_type: "LoadModel", inputs: { model } },

@@ -1,4 +1,4 @@
-// All files of a service are copied to another place while it runs, and back; an interrupted copy continues where it stopped.
+// Copies all files of a running service to another backend and back; an interrupted copy resumes.
 import { randomBytes } from "node:crypto";
 import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";

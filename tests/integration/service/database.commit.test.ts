@@ -1,4 +1,4 @@
-// A commit: whole or not at all, visible to readers only when it is over, shared with its neighbours, and limited to its own statements.
+// Commits: atomic, visible only when complete, shared with concurrent ones, and limited to their own statements.
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";

@@ -160,7 +160,7 @@ describe("POST /api/assets/download", async () => {
     await ada.call("DELETE", string(paths[1]));
     await until("then the next one of the first user's", async () => (await read(ada, string(paths[2]))).status === "running");
     await until("that is asked for", () => seenQueries().includes("ada=3"));
-    // The first two ran at once, so their requests may have come in either order.
+    // The first two ran at once, so their requests may arrive in either order.
     const all = seenQueries().slice(-4);
     expect([all.slice(0, 2).sort(), ...all.slice(2)]).toEqual([["ada=1", "ada=2"], "eve=1", "ada=3"]);
     await ada.call("DELETE", string(paths[2]));

@@ -208,6 +208,6 @@ describe("downloads from hostile sources", () => {
 function pourForever(response: ServerResponse): void {
   const chunk = Buffer.alloc(64 * 1024, "x");
   const endless = new Readable({ read: () => void endless.push(chunk) });
-  // It ends when the client leaves, as it should.
+  // Ends when the client disconnects, as it should.
   pipeline(endless, response, () => undefined);
 }

@@ -1,4 +1,4 @@
-// The engine at moments that no request can hit on purpose: a commit that the disk refuses, a cancel while a lost job is given back.
+// The engine at moments that no request can hit: a refused commit, a cancel while a lost job is requeued.
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { openBlobs } from "@/lib/service/assets/blobs/open-blobs";
 import { makeFolders } from "@/lib/service/assets/folders";
@@ -99,7 +99,7 @@ it("leaves a resumed job at its runner when the engine stops", { timeout: 10_000
   await leaveAtRunner(seq);
   let takeOver = (): void => undefined;
   const isStopping = new Promise<void>((resolve) => (takeOver = resolve));
-  // The first commit recovers the jobs that were left running, the second one takes this one over.
+  // The first commit recovers running jobs, the second one takes over this one.
   let commits = 0;
   const delayedCommit: Database["commit"] = async (work) => {
     if ((commits += 1) === 2) await isStopping;
@@ -174,7 +174,7 @@ it("interrupts a job that runs but is not stored as running yet", async () => {
   };
   const started = await startEngine(runner);
   await until("it runs", () => isRunning);
-  // As for a runner's job whose begin is about to be stored.
+  // Like a runner's job whose start is about to be stored.
   await database.commit((tx) => tx.run(query.updateTable("jobs").set({ state: "pending" }).where("seq", "=", seq)));
   expect(await started.cancel(USER, ["in_progress"])).toEqual([id]);
   expect(await stateOf(seq)).toBe("cancelled");

@@ -1,4 +1,4 @@
-// Cancelling a running job: soon, inside any node, with nothing left of it, and without harm to its neighbour.
+// Cancelling a running job: soon, inside any node, without leftovers or effects on its neighbour.
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -54,7 +54,7 @@ describe("cancelling a running job", () => {
       expect(await outputs(ada)).toEqual([]);
       expect(record((await ada.post(`/api/jobs/${id}/cancel`)).body)).toEqual({ cancelled: false });
 
-      // The slot takes the next job, and no byte of the cancelled one is left.
+      // The slot takes the next job, and no bytes of the cancelled one remain.
       expect((await ended(ada, await submit(ada, canvas(77)))).status).toBe("completed");
       expect((await ended(bob, neighbour)).status).toBe("completed");
       await until("the files of the jobs are gone", () => ["tmp", "work"].flatMap(filesIn).every((entry) => entry.isDirectory()));
@@ -70,7 +70,7 @@ describe("cancelling a running job", () => {
     const before = blobs();
     let cancelled = 0;
     for (let color = 1; color <= 30; color += 1) {
-      // With twelve files to store, the cancel may come when all nodes are done and nothing is committed yet.
+      // With twelve files to store, the cancel may arrive after all nodes and before the commit.
       const batch = { ...canvas(color), "1": { class_type: "EmptyImage", inputs: { width: 8, height: 8, batch_size: 12, color } } };
       const id = await submit(client, batch);
       if (color % 3 > 0) {
@@ -96,7 +96,7 @@ describe("cancelling a running job", () => {
       if (job.status === "cancelled") cancelled += 1;
     }
     expect(cancelled).toBeGreaterThan(0);
-    // All pictures of a batch are equal: one blob for each completed job, and none for a cancelled one.
+    // All pictures of a batch are equal: one blob per completed job, none for a cancelled one.
     await until("what a cancelled job had stored is dropped", () => blobs() === before + 30 - cancelled);
     await until("the files of the jobs are gone", () => ["tmp", "work"].flatMap(filesIn).every((entry) => entry.isDirectory()));
     expect(bench.complaints).toEqual([]);
@@ -131,7 +131,7 @@ describe("cancelling a running job", () => {
       await client.get(`/api/history_v2/${unknown}`),
     ])
       expect(response).toMatchObject({ status: 404, body: { code: "NOT_FOUND", message: expect.any(String) } });
-    // Nothing runs, so the answer is empty and no error.
+    // Nothing runs, so the result is empty and not an error.
     expect(await client.post("/api/interrupt")).toMatchObject({ status: 200, text: "" });
     for (const body of [{}, { job_ids: [] }, { job_ids: "all" }, { job_ids: Array.from({ length: 101 }, () => unknown) }])
       expect(await client.post("/api/jobs/cancel", body)).toMatchObject({

@@ -1,4 +1,4 @@
-// Hundreds of jobs in every state, and every query answered twice: by the service, and by a filter and a sort of all rows here.
+// Hundreds of jobs in every state; every query is compared with a filter and sort of all rows here.
 import { join } from "node:path";
 import fc from "fast-check";
 import { afterAll, describe, expect, it } from "vitest";
@@ -56,7 +56,7 @@ describe.each([0, 0.8])("a list with %d waiting jobs against a full scan", async
   const file = join(empty.folder, "service.sqlite");
   seedJobs(file, "bench", JOBS, { waiting: share });
   const database = new SqliteConnection(file);
-  // The first waiting job takes the only slot and keeps it, so that nothing changes while the lists are read.
+  // The first waiting job keeps the only slot, so that nothing changes while lists are read.
   database
     .prepare("UPDATE job_inputs SET prompt = ? WHERE job_seq IN (SELECT seq FROM jobs WHERE state = 'pending')")
     .run(JSON.stringify(waiting(3600)));

@@ -1,4 +1,4 @@
-// The progress of a running job, in the list and in the details, between and inside its nodes; and the times of its nodes afterwards.
+// A running job's progress in lists and details, between and inside its nodes, and its node times.
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import sharp from "sharp";
@@ -110,7 +110,7 @@ describe("the cache of a user", () => {
     const client = bench.client();
     const first = await run(client, blurred(7));
     expect(first.cached).toEqual([]);
-    // One slot is busy, perhaps the one that made the results: the repeats must work on either.
+    // One slot is busy, perhaps the one that made the results: repeats must work on either.
     const blocking = await submit(client, waiting(3600));
     await running(client, blocking);
     const repeats = [await run(client, blurred(7)), await run(client, blurred(7))];

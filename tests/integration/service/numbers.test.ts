@@ -1,4 +1,4 @@
-// Integers beyond the range of a double, from the request to every place where they come back: exactly the same digits.
+// Integers beyond the range of a double keep their digits from the request to every response.
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { startRunnerServer } from "@/tests/support/servers";

@@ -31,7 +31,7 @@ describe("POST /api/prompt", async () => {
 
   it("accepts names behind 2,000 bytes of folders and rejects longer ones", async () => {
     await client.upload(png(8, 8), "far.png", { type: "input" }, "image", "/api/upload/image");
-    // Random, because repeated text takes little room in an index.
+    // Random, because repeated text takes little space in an index.
     const letter = () => String.fromCodePoint(0x4e00 + Math.floor(Math.random() * 20_000));
     const graphOfBytes = (bytes: number) => {
       const rest = bytes - "/far.png".length;

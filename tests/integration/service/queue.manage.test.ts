@@ -43,7 +43,7 @@ describe("the queue and the history", async () => {
   });
 
   it("returns each job's own data when short and long ones are read together", async () => {
-    // One is longer than a list shows, and longer than what is read at once.
+    // One is longer than a list page and than one read.
     const notes = ["first", "x".repeat(300_000), "third", "fourth"];
     const ids: string[] = [];
     for (const [at, note] of notes.entries()) ids.push(await submit(client, canvas(13 + at), { extra_data: { note } }));

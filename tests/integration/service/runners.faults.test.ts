@@ -143,7 +143,7 @@ describe("faults of runners", () => {
     for (const isOld of [false, true]) {
       const server = await add(isOld ? "old" : "new", { isOld });
       server.faults.set("POST /prompt", async (request, response, real) => {
-        // The submission arrives, but its answer does not come back.
+        // The submission arrives, but its response is lost.
         response.writeHead = (() => response) as never;
         response.end = (() => request.socket.destroy()) as never;
         await real();

@@ -1,4 +1,4 @@
-// What a runner may send: one that sends more is set aside, its jobs go elsewhere, and nothing of it stays on the disk.
+// A runner that sends too much is set aside, its jobs move elsewhere, and nothing stays on disk.
 import { readdir, rm } from "node:fs/promises";
 import { type ServerResponse } from "node:http";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-// What answers at an address and is no runner: the refusal says what it is, and it is not added.
+// Addresses without a runner: the refusal names what responds, and it is not added.
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { BUILT_IN_RUNNER } from "@/lib/contract/runners/runners";
 import { submitPrompt } from "@/lib/service/jobs/submit";

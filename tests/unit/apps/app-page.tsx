@@ -1,4 +1,4 @@
-// The page of an app, with a small stand-in for the console that keeps what it is sent.
+// The page of an app with a small stand-in for the console that records requests.
 import { act, cleanup, fireEvent, screen } from "@testing-library/react";
 import { Suspense } from "react";
 import { SWRConfig } from "swr";
@@ -78,7 +78,7 @@ function newPage(): Page {
   return { app: app(), requests: [], runs: [], answers: [], pictures: [], gone: [], arePresetsAway: false };
 }
 
-/** The state of the stand-in, and the requests it got. `answers` replace its own answers, one after the other. */
+/** The stand-in's state and its requests. `answers` replace its responses in order. */
 export const page: Page = newPage();
 
 beforeEach(() => {
@@ -120,7 +120,7 @@ afterEach(() => {
 
 type PageViewer = { role: Role; canChange?: boolean };
 
-/** Rendered as by Next: `answered` holds the app's first answer. */
+/** Rendered like by Next: `answered` contains the app's first response. */
 export const appPage = (who: PageViewer, response = Promise.resolve(ok({ value: page.app, atMs: Date.now() }))) => (
   <AtPage pathname="/apps/app-1">
     <SWRConfig value={{ provider: () => new Map() }}>

@@ -184,7 +184,7 @@ it("reports a missing preset picture until another is chosen", async () => {
 it("restores typed values after a reload and hydrates cleanly", async () => {
   const pendingResponse = Promise.resolve(ok({ value: page.app, atMs: Date.now() }));
   const appElement = () => inApp(appPage({ role: "operator" }, pendingResponse));
-  // Render once so that React has read the promise; a later render then has the answer at once.
+  // Renders once so that React has read the promise; a later render then has the response at once.
   await act(async () => void render(appElement()));
   cleanup();
   const body = document.body.appendChild(document.createElement("div"));

@@ -1,4 +1,4 @@
-// A workflow of the Run page becomes an app: what the screen shows is what is stored.
+// Turns a Run workflow into an app: the screen shows what is stored.
 import { act, cleanup, fireEvent, screen, within } from "@testing-library/react";
 import { SWRConfig } from "swr";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";

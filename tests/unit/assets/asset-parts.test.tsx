@@ -181,7 +181,7 @@ describe("an asset's details", () => {
     show(<AssetFacts asset={asset("a")} />);
     expect(screen.queryByText("Created")).toBeNull();
     expect(screen.queryByText("Read-only")).toBeNull();
-    // Its tag makes it an output, so some job made it.
+    // Its tag makes it an output, so a job created it.
     expect(screen.getByText("not reported by the service")).toBeTruthy();
     cleanup();
     show(<AssetFacts asset={asset("a", { tags: [], isMutableReported: true })} />);

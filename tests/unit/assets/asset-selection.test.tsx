@@ -17,7 +17,7 @@ const asset = (index: number): AssetView => ({
 type Loaded = { from: number; to: number };
 type Outside = { open: (() => void)[]; signals: AbortSignal[]; isSlow: boolean };
 
-/** A list of which only a part is loaded; `range` reads the rest, as far as the service answers. */
+/** A partially loaded list; `range` reads the rest, as far as the service responds. */
 function listOf(count: number, loaded: Loaded, readable = count): AssetsSource & Outside {
   const isLoaded = (index: number) => index >= loaded.from && index < loaded.to;
   const controlledSource = {
@@ -91,7 +91,7 @@ describe("a range", () => {
       await lateExtend;
     });
     expect(ids(picking)).toEqual([]);
-    // Nothing is selected any more, so the next one starts a new selection.
+    // Nothing is selected any more, so the next selection is new.
     list.isSlow = false;
     await act(() => picking.extend(20));
     expect(ids(picking)).toEqual([20]);

@@ -218,7 +218,7 @@ describe("gallery", () => {
 
 type Answer = { status?: number; body: unknown };
 let jobs = 0;
-/** Chooses the answer by the end of the path; each render asks about a new job. */
+/** Chooses the response by the end of the path; each render requests a new job. */
 function show(answers: Readonly<Record<string, Answer>>, asset: { id: string; name: string; hash?: string }) {
   const jobId = `job-${++jobs}`;
   vi.stubGlobal("fetch", async (input: string) => {

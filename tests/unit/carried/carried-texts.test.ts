@@ -1,4 +1,4 @@
-// Which files carry a workflow, as their programs write it: ffmpeg made the fixtures, the pictures are made here.
+// Files with a workflow as their programs write it: fixtures by ffmpeg, pictures made here.
 import { readdirSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { carriedBy } from "@/lib/browser/carried-texts";

@@ -1,4 +1,4 @@
-// Files made to mislead: each gets an answer that has a sentence, and none is read, kept or unpacked beyond its limits.
+// Malicious files: each yields a message, and none is read or unpacked beyond its limits.
 import { readdirSync } from "node:fs";
 import fc from "fast-check";
 import { expect, it } from "vitest";

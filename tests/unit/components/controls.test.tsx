@@ -35,7 +35,7 @@ describe("search field", () => {
     );
   }
   const field = () => screen.getByRole<HTMLInputElement>("searchbox");
-  /** As a browser does before its event: React sees no change where the value is set through the element's own property. */
+  /** Sets the value like a browser before its event, since React ignores changes through the element's own property. */
   function type(value: string, isComposing = false) {
     Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, "value")?.set?.call(field(), value);
     fireEvent(field(), new InputEvent("input", { bubbles: true, isComposing }));

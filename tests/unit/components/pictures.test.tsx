@@ -29,7 +29,7 @@ describe("pictures", () => {
   const picture = (name: string) => <Picture key={name} src={`/${name}?connection=${name[0]}`} alt={name} width={10} height={10} eager />;
   const fetched = () => screen.getAllByRole("img").flatMap((image) => image.getAttribute("src") ?? []);
   const image = (name: string) => screen.getByRole("img", { name });
-  /** What is drawn because of it is drawn afterwards. */
+  /** Drawn after its trigger. */
   const pass = (ms: number) => act(() => vi.advanceTimersByTimeAsync(ms));
   /** The event that a browser sends for an image. */
   const lose = (name: string) => fireEvent.error(image(name));
@@ -176,7 +176,7 @@ describe("picture turns", () => {
     const images = pictures(40);
     vi.advanceTimersByTime(1_000);
     expect(loadingImages(images)).toEqual(images.slice(0, 4));
-    // A picture that fails says nothing about the others.
+    // A failing picture doesn't affect the others.
     images[0]?.dispatchEvent(new Event("error"));
     expect(loadingImages(images).filter((image) => image !== images[0])).toHaveLength(4);
     come(images[1]);

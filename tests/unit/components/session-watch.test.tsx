@@ -1,4 +1,4 @@
-// One banner explains to an open page why its session ended, and what to do.
+// One banner explains why the session ended and what to do.
 import { act, screen } from "@testing-library/react";
 import { SWRConfig } from "swr";
 import { beforeEach, expect, it, vi } from "vitest";

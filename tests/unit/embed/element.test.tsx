@@ -96,7 +96,7 @@ describe("worker", () => {
   const PLACE = "https://desk.test/embed/0123456789abcdef01/abcdefgh1234";
   type Page = { url: string; postMessage: (message: unknown, ports: MessagePort[]) => void };
 
-  /** `pages`: the open pages. `ask` returns the worker's answer to a request. */
+  /** `pages`: the open pages. `ask` returns the worker's response to a request. */
   function startWorker(pages: readonly Page[]) {
     const listeners = new Map<string, (event: unknown) => void>();
     const clients = { matchAll: async () => pages, claim: async () => undefined };

@@ -7,7 +7,7 @@ const file = new File(["x"], "x");
 const filesNamed = (...paths: string[]) => paths.map((path) => ({ path, file }));
 const conflict = failed({ code: "CONFLICT", message: "exists", status: 409 });
 
-/** A service that holds what it was sent; each request waits to be released. */
+/** A service that records requests; each one waits to be released. */
 function serviceWith(existing: readonly string[]) {
   const existingPaths = new Set(existing);
   const waiting: { path: string; finish: () => void }[] = [];

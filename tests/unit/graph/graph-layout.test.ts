@@ -25,7 +25,7 @@ function tossed(count: number, seed: number): Graph {
   return graphOf(Object.fromEntries(ids.map((id) => [id, Array.from({ length: toss(4) }, () => ids[toss(count)] ?? "")])));
 }
 
-/** Each node takes inputs from some of those before it, near and far ones. */
+/** Each node takes inputs from some earlier ones, near and far. */
 function woven(count: number, seed: number): Graph {
   let state = seed;
   const toss = (limit: number) => Math.floor(((state = (state * 1103515245 + 12345) % 2147483648) / 2147483648) * limit);

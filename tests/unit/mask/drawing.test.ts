@@ -69,7 +69,7 @@ describe("a stroke", () => {
         run(stroke.to([], tips[0]));
         for (let at = 0; at < rest.length; at += together) run(stroke.to(rest.slice(at, at + together), tips[at + 1]));
         run(stroke.end());
-        // Each part drawn alone, as a stroke that begins there, so that nothing is skipped as already painted.
+        // Draws each part as its own stroke, so that nothing is skipped as already painted.
         const maxima = new Uint8Array(coverage.data.length);
         for (const [index, from] of points.entries()) {
           const part = emptyCoverage(size);

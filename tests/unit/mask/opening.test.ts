@@ -1,4 +1,4 @@
-// What a file's header says before a pixel of it is decoded. Checked with real files of each kind.
+// Header checks before decoding any pixel, with real files of each kind.
 import sharp, { type Sharp } from "sharp";
 import { expect, it, vi } from "vitest";
 import { holdOf, mayBeClear } from "@/components/mask/file/earlier-mask";

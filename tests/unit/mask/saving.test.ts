@@ -108,7 +108,7 @@ it("transfers a mask to the packing worker without a copy", async () => {
   expect([file.size, coverage.data.length]).toEqual([6, 0]);
 });
 
-/** Replaces the browser's Worker, which Node lacks: it takes the data and answers with a file of as many bytes. */
+/** Replaces the browser's Worker, which Node lacks: returns a file of as many bytes. */
 class PackingWorker extends EventTarget {
   postMessage(task: { coverage: Coverage }, options: StructuredSerializeOptions): void {
     const { coverage } = structuredClone(task, options);
@@ -179,7 +179,7 @@ describe("saving", () => {
   });
 });
 
-/** Replaces the browser's XMLHttpRequest and answers at once. */
+/** Replaces the browser's XMLHttpRequest and responds at once. */
 function browser({ answer, stored = 200 }: { answer: object; stored?: number }) {
   const requests: string[] = [];
   const forms: FormData[] = [];

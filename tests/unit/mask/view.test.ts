@@ -1,4 +1,4 @@
-// Which part of the picture is visible, and what the screen shows of the mask there.
+// The visible part of the picture, and how the mask is displayed there.
 import fc from "fast-check";
 import { describe, expect, it, vi } from "vitest";
 import { createCoarse, emptyCoverage } from "@/components/mask/drawing/coverage";

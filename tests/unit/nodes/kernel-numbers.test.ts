@@ -1,4 +1,4 @@
-// What becomes of single numbers on their way through a picture: bytes, samples, roundings.
+// Single numbers on their way through a picture: bytes, samples, rounding.
 import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";

@@ -1,4 +1,4 @@
-// From a file that was opened to what is submitted, numbers keep their spelling.
+// Numbers keep their spelling from an opened file to the submission.
 import { expect, it } from "vitest";
 import { toResubmission } from "@/components/jobs/actions/resubmission";
 import { withInput } from "@/components/run/form/form-model";
@@ -53,7 +53,7 @@ it("sends and saves values of the editor's file with their spelling", () => {
   expect(writeExactJson(savedFile)).toBe(text.replace("20", "25"));
 });
 
-/** Numbers that JavaScript would write differently, beside what each case changes. */
+/** Numbers that JavaScript would write differently, next to each case's change. */
 const spelled = '"k":5.0,"e":1e3,"zero":-0,"list":[0.10,2.0]';
 const parsed = (extra: string) => parseExactJson<JsonObject>(`{${spelled},${extra}}`);
 const files = { readCatalogue: () => Promise.resolve(ok(info)) };

@@ -8,7 +8,7 @@ import { closeAfterwards } from "@/tests/support/close-afterwards";
 
 type ServerReply = { status: number; body: unknown } | "cut";
 
-/** A service over real HTTP that keeps what it was sent; each request waits until the test answers it with `answer`. */
+/** A service over real HTTP that records submissions; each request waits until the test responds with `respond`. */
 export async function startPromptServer() {
   const submissions: Submission[] = [];
   const keys: string[] = [];
@@ -43,7 +43,7 @@ export async function startPromptServer() {
     submissions,
     /** The submission key of each press, in order. */
     keys,
-    /** Answers the oldest waiting request; false if there is none. */
+    /** Responds to the oldest waiting request; false if there is none. */
     respond: (response: ServerReply): boolean => {
       const next = waiting.shift();
       next?.(response);

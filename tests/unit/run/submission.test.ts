@@ -65,7 +65,7 @@ describe("a filename filled on sending", () => {
     expect(submission.prompt).toEqual(sentGraph);
     const workflowResult = openWorkflow(JSON.stringify(submission));
     expect(workflowResult).toMatchObject({ ok: true, value: { graph: writtenGraph, name: "Dated" } });
-    // What a person types now is never overwritten by it later.
+    // Later values never overwrite what the user types now.
     const typed = workflowResult.ok ? toSubmission({ ...workflowResult.value, graph: save("other") }) : undefined;
     expect(openWorkflow(JSON.stringify(typed))).toMatchObject({ ok: true, value: { graph: save("other"), extraData } });
   });

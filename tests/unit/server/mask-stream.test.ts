@@ -1,4 +1,4 @@
-// A JSON text of any length is masked while it passes: at least what the parsed answer would mask.
+// Masks a JSON text of any length while streaming: at least what parsing would mask.
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { maskSecrets } from "@/lib/contract/secrets/mask-secrets";

@@ -19,7 +19,7 @@ test("adds one listener per caller, whatever the number of calls", () => {
   expect([last?.signal.aborted, last?.signal.reason, last?.expired]).toEqual([true, reason, false]);
 });
 
-// What the console adds to a workflow for a local server.
+// The console's additions to a workflow for a local server.
 test("submits under the console's listening name unless one is set", async () => {
   const names: unknown[] = [];
   const server = async (request: Request) => {

@@ -1,4 +1,4 @@
-// An answer that is read again and again is written to the job index once, and again as soon as it may be needed.
+// A repeatedly read response is indexed once, and again as soon as it may be needed.
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, expect, test, vi } from "vitest";

@@ -1,4 +1,4 @@
-// The answer to a request when the disk fails: it never claims more than is known.
+// Responses when the disk fails never claim more than is known.
 import { expect, it } from "vitest";
 import { toErrorAnswer } from "@/lib/service/http/answers";
 import { asStorageFailure } from "@/lib/service/service-error";

@@ -1,4 +1,4 @@
-// A service and a worker for the queue of uploads, which answer when the test says so.
+// A service and a worker for the upload queue, controlled by the test.
 import { type AssetFields } from "@/components/transfers/uploads/asset-fields-form";
 import { type UploadPorts } from "@/components/transfers/uploads/upload-file";
 import { type StoredAsset, type UploadItem } from "@/components/transfers/uploads/upload-item";
@@ -63,7 +63,7 @@ export function line() {
     kinds: () => store.get().items.map(({ file, status }) => `${file.name} ${status.kind}`),
     add: (...names: string[]) => store.add(names.map((name) => ({ file: new File([name], name), assetFields: defaultFields }))),
     tick: (ms: number) => (nowMs += ms),
-    /** Answers the next open call of this step. */
+    /** Resolves the next open call of this step. */
     async answer(step: Step, value: unknown): Promise<Call> {
       const call = await until(`a call of ${step}`, () => calls.find((call) => call.step === step));
       calls.splice(calls.indexOf(call), 1);

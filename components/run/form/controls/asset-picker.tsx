@@ -135,7 +135,7 @@ function PickerBody({ picture, isMany = false, onClose, onPicked }: Omit<AssetPi
   );
 }
 
-/** One page of the connection's assets; the page before stays until the next has loaded. */
+/** One page of the connection's assets; the previous page stays until the next has loaded. */
 function useAssetPage({ connection, listAssets }: PictureContext, query: AssetQuery) {
   const page = useRead(["run.assets", connection, writeExactJson(query)], () => listAssets(query), { keepPreviousData: true });
   return { ...page, assets: (page.data?.assets ?? []).map(toAssetView) };

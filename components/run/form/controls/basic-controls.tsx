@@ -61,7 +61,7 @@ function add(value: number, step: number): number {
   return Number((value + step).toFixed(Math.max(decimals(value), decimals(step))));
 }
 
-/** A whole number beyond what a double holds keeps its digits: a seed of twenty digits is sent as it was typed. */
+/** A whole number beyond a double keeps its digits: a twenty-digit seed is sent as typed. */
 function toValue(draft: string): unknown {
   const text = draft.trim();
   if (!/^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(text)) return draft;
@@ -95,7 +95,7 @@ export function SeedControl({ name, control, isRandomised, onSeed, onToggle }: S
   );
 }
 
-/** A colour picker, and beside it the number that the graph holds. */
+/** A colour picker next to the number in the graph. */
 export function ColorControl({ name, ...control }: ControlProps & { name: string }) {
   const t = useTranslations("run.field");
   const hex = toHexColor(control.value);

@@ -28,7 +28,7 @@ export type AssetQuery = { name_contains: string; include_tags: string[]; exclud
 export type PictureApi = {
   sendPicture: SendPicture;
   listAssets: (query: AssetQuery) => Promise<Result<AssetsAnswer, ApiFailure>>;
-  /** The file name of a picture that is named by its content hash; undefined where it is not known. */
+  /** The file name of a picture named by its content hash; undefined if unknown. */
   storedName: (value: string) => Promise<string | undefined>;
   decode?: Decode;
 };
@@ -67,7 +67,7 @@ export async function sendWithoutProgress(file: File, send: SendPicture): Promis
 export type PickedPicture = { value: string; name: string };
 export type PickerProps = { isOpen: boolean; onClose: () => void; onPicked: (picture: PickedPicture) => void };
 
-/** What an image input needs beyond its value: where pictures are shown from, and how a new one is sent. */
+/** An image input's context: where pictures are loaded from, and how a new one is uploaded. */
 export type PictureContext = PictureApi & {
   connection?: string;
   /** False for members who may not upload to the service: then no picture can be replaced by another. */
@@ -75,16 +75,16 @@ export type PictureContext = PictureApi & {
   /** The uploader's own file name of each picture, by the name that is sent. */
   ownNames?: Readonly<Record<string, string>>;
   unsent?: Readonly<Record<string, UnsentPicture>>;
-  /** State of the service's file list: whether it is old, and how to read it again. Without it the list is taken as it is. */
+  /** State of the service's file list: whether it is stale, and how to reload it. Without it, the list is used as it is. */
   listing?: { isOld: boolean; readAgain: () => void };
   onNamed: (sentAs: string, ownName: string) => void;
-  /** For members who know no file names of a service: a picture's name is not editable, and the server's files are not offered. */
+  /** For members who can't see file names: a picture's name is read-only, and the server's files are not offered. */
   isPlain?: boolean;
   /** Replaces the asset picker, for members who may not see the assets. */
   picker?: (props: PickerProps) => ReactNode;
   /** Replaces the connection's files as the place of masks. */
   masks?: MaskTarget;
-  /** Resets to no picture, or to the default; absent where there is nothing to remove. */
+  /** Resets to no picture or to the default; absent if there is nothing to remove. */
   onRemove?: () => void;
   /** Why a picture was not accepted, where the form has a better message than the failure's own: then "again" is not offered. */
   saysWhy?: (failure: ApiFailure) => string | undefined;

@@ -29,7 +29,7 @@ export function PictureControl(props: PictureControlProps) {
   const t = useTranslations("run.picture");
   const { connection, canSend } = picture;
   const [isPicking, setPicking] = useState(false);
-  // Phones and tablets bring their own camera screen; elsewhere it is a dialog, which loads when it is first opened.
+  // Phones and tablets open their own camera; elsewhere a dialog loads on first use.
   const hasCameraScreen = useMedia("(pointer: coarse)");
   const [isTaking, setTaking] = useState<boolean>();
   const noteId = useId();

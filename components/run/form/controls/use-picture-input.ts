@@ -74,7 +74,7 @@ type PictureUploadOptions = {
   onRunning: (isRunning: boolean) => void;
 };
 
-/** The upload of one picture, video or sound into one input. The newest file wins; a file that fails leaves the input as it was. */
+/** Uploads one picture, video or sound for one input. The newest file wins; a failed one leaves the input unchanged. */
 export function usePictureUpload({ isMedia = false, unsent, send, decode, onSent, onRunning }: PictureUploadOptions) {
   const [state, setState] = useState<PictureState>(unsent ? { kind: "failed", ...unsent } : { kind: "idle" });
   const turn = useRef<AbortController>(undefined);
@@ -131,7 +131,7 @@ export function usePictureUpload({ isMedia = false, unsent, send, decode, onSent
   return { state, start, stop };
 }
 
-/** Shows the asset's name for a picture that the workflow names only by its content, where it can be found out. */
+/** Shows the asset's name for a picture named only by its content, if it can be found. */
 function useStoredName(value: string, { storedName, onNamed }: PictureContext, ownName: string | undefined): void {
   const isNameless = ownName === undefined && contentOf(value) !== undefined;
   const lookUp = useEffectEvent(async (signal: AbortSignal) => {

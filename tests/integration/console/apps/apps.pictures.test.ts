@@ -36,7 +36,7 @@ async function post(path: string, parts: Record<string, string | Blob>, as: As =
   });
 }
 
-/** As the mask editor sends it: transparent where it was drawn. */
+/** Like the mask editor sends it: transparent where drawn. */
 async function drawMask(size: number): Promise<File> {
   const mask = sharp({ create: { width: size, height: size, channels: 4, background: { r: 0, g: 0, b: 0, alpha: 0 } } }).png();
   return new File([new Uint8Array(await mask.toBuffer())], "clipspace-mask-1.png", { type: "image/png" });
@@ -176,7 +176,7 @@ test("hides other members' files of the same name and masks the picture shown", 
   expect((await post(`/api/apps/${app.id}/masks`, { original_ref: jsonName, image: await drawMask(8) })).status).toBe(200);
   expect(uploadBody()).toContain(JSON.stringify({ filename: "mine.png", subfolder: "", type: "input" }));
   expect(uploadBody()).not.toContain("asset");
-  // A name that the service answers belongs to the member from now on, even if the service stored nothing under it.
+  // The member owns a name returned by the service, even if nothing was stored under it.
   expect(uploadBody()).not.toContain("clipspace-mask-1.png");
 });
 

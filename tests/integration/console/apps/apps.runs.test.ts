@@ -1,4 +1,4 @@
-// Runs of apps at a service whose answers are chosen by the tests: limits, and a console that ends in the middle.
+// Runs of apps at a service with scripted responses: limits, and a console that exits midway.
 import { randomUUID } from "node:crypto";
 import { type ServerResponse } from "node:http";
 import { beforeEach, expect, test } from "vitest";

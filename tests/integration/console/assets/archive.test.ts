@@ -1,4 +1,4 @@
-// Many assets as one file: its content, what it says of missing ones, and who may fetch it.
+// Many assets as one file: content, missing ones, and permissions.
 import { expect, test } from "vitest";
 import { createHarness } from "@/tests/support/harness";
 import { answerJson, type LittleServer } from "@/tests/support/little-server";

@@ -1,4 +1,4 @@
-// Content through the console: which part was requested, its length, and that nothing is kept for a client that has left.
+// Content through the console: ranges, length, and cleanup after a disconnect.
 import { expect, test } from "vitest";
 import { createHarness } from "@/tests/support/harness";
 import { startLittleServer } from "@/tests/support/servers";

@@ -1,4 +1,4 @@
-// Whether a service already has some content, asked for files that are hashed first: "no" is no error, but "cannot tell" is one.
+// Whether a service already has some content, by hash: "no" is no error, but "unknown" is one.
 import { expect, test } from "vitest";
 import { createHarness } from "@/tests/support/harness";
 import { answerJson } from "@/tests/support/little-server";

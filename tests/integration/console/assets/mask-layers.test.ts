@@ -1,4 +1,4 @@
-// Whether a picture has a mask's layer, asked by the editor: "no" is no error, but "cannot tell" is one.
+// Whether a picture has a mask layer: "no" is no error, but "unknown" is one.
 import sharp from "sharp";
 import { expect, test } from "vitest";
 import { createHarness } from "@/tests/support/harness";

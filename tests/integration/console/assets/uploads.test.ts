@@ -91,7 +91,7 @@ test("reports the service's disconnect instead of a broken upload", async () => 
   await new Promise<void>((resolve) => falling.listen(0, "127.0.0.1", resolve));
   const address = falling.address();
   const id = await harness.connect(`http://127.0.0.1:${typeof address === "object" ? address?.port : ""}`, "k");
-  // More is to come when the connection is cut, as with a large file sent from far away.
+  // More bytes follow when the connection is cut, as with a large file over a slow link.
   const body = new ReadableStream<Uint8Array>({
     start: (controller) => controller.enqueue(new Uint8Array(1000)),
     pull: () => new Promise(() => undefined),

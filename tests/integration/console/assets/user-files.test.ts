@@ -1,4 +1,4 @@
-// The listing of user data: a folder that does not exist yet is empty, but any other error stays an error; paths start at the folder.
+// The user data listing: a missing folder is empty, any other error stays an error; paths are relative to the folder.
 import { expect, test } from "vitest";
 import { listFiles } from "@/lib/server/operations/list-files";
 import { createHarness } from "@/tests/support/harness";

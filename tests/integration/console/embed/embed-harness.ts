@@ -53,7 +53,7 @@ export async function createEmbedWorld() {
   const ticket = (changes: Changes = {}) =>
     new SignJWT(claims(changes)).setProtectedHeader({ alg: "HS256" }).sign(new TextEncoder().encode(changes.secret ?? secret));
 
-  /** `cookie`: the cookies that the browser kept for this place; by default none but the probe. */
+  /** `cookie`: the cookies that the browser stored for this path; by default only the probe. */
   async function bring(secret: string, { slot = SLOT, id = host.id, origin = ORIGIN, cookie }: TicketRequest = {}) {
     const headers = { [EMBED_PATH_HEADER]: `/embed/${id}/${slot}` };
     return request("/api/embed/tickets", {

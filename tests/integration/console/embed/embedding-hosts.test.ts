@@ -124,7 +124,7 @@ describe("a host page", () => {
       keys.break(false);
       expect(await Promise.all([bring(), bring()])).toEqual([201, 201]);
       expect(keys.countRequests()).toBe(2);
-      // An unknown key id makes the console fetch the keys again; if that fails, the known keys stay valid.
+      // An unknown key id refetches the keys; if that fails, the known keys stay valid.
       await keys.add("two");
       keys.break(true);
       world.pass(30_000);

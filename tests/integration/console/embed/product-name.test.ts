@@ -1,4 +1,4 @@
-// The name under which visitors of other products and of shares know the console.
+// The product name for visitors of other products and shares.
 import { expect, it, vi } from "vitest";
 import { PAGE_HEADER } from "@/lib/server/cookies";
 import { readEnv } from "@/lib/server/env";

@@ -1,4 +1,4 @@
-// The whole filtered list as a file, from services that answer in pages or break in the middle, or for a browser that leaves.
+// The filtered list as a file, from services that page or fail midway, or for a browser that disconnects.
 import { expect, test } from "vitest";
 import { createHarness } from "@/tests/support/harness";
 import { answerJson, type ReceivedRequest } from "@/tests/support/little-server";

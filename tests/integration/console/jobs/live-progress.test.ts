@@ -1,4 +1,4 @@
-// Progress of jobs on a connection whose list has none: read from the service's WebSocket.
+// Progress of jobs on a connection without progress in its list: read from the service's WebSocket.
 import { createServer } from "node:http";
 import { type AddressInfo } from "node:net";
 import { afterAll, expect, test } from "vitest";

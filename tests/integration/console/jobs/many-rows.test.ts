@@ -1,4 +1,4 @@
-// Answers with many rows are passed on in parts, and the console still reads what it needs of every row.
+// Long responses are streamed in parts, while the console still reads every row.
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { createHarness } from "@/tests/support/harness";

@@ -1,4 +1,4 @@
-// Seeds of twenty digits through the console: the service gets exactly what a person sends, and the person sees exactly what it answers.
+// Twenty-digit seeds keep their digits through the console in both directions.
 import { beforeEach, expect, test } from "vitest";
 import { createHarness, type Harness } from "@/tests/support/harness";
 import { startLittleServer } from "@/tests/support/servers";

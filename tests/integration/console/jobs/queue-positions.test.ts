@@ -1,4 +1,4 @@
-// Places in the queue come from the service's whole queue, which holds every graph, so polls do not fetch it again and again.
+// Queue positions come from the service's whole queue with every graph, so polls don't refetch it.
 import { expect, test } from "vitest";
 import { type QueueView } from "@/lib/contract/console";
 import { createHarness } from "@/tests/support/harness";

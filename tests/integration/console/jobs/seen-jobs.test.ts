@@ -145,7 +145,7 @@ describe("every console route, for a seeing admin", () => {
     const tries = [harness.request(`${at}/check`, { as: "admin", method: "POST" }), harness.request(at, { as: "admin", method: "DELETE" })];
     tries.push(harness.request(at, { as: "admin", method: "PUT", json: { name: "Mine now" } }));
     for (const response of await Promise.all(tries)) expect(await codeOf(response)).toBe("JOBS_ONLY");
-    // Without a connection in the address, the one in use counts: nothing falls back to another.
+    // Without a connection in the URL, the current one is used, without any fallback.
     expect(await codeOf(await harness.request("/api/assets", { as: "admin" }))).toBe("JOBS_ONLY");
     const submitted = await harness.request("/api/prompt", { as: "admin", method: "POST", json: { prompt: {} } });
     expect(await codeOf(submitted)).toBe("JOBS_ONLY");

@@ -11,7 +11,7 @@ const KEY = "comfyui-0123456789abcdef0123456789abcdef";
 const reader = (connection: string) => (path: string) =>
   harness.request(`${path}${path.includes("?") ? "&" : "?"}connection=${connection}`, { as: "viewer" });
 
-/** Answers every read with `body()`; a text is sent as it is. */
+/** Responds to every read with `body()`; a text is sent unchanged. */
 async function connectTo(body: () => unknown) {
   const server = await startLittleServer((_, response) => {
     const answer = body();

@@ -1,4 +1,4 @@
-// What members have used: counted from the jobs submitted here, and reported as far as it is known.
+// Members' usage: counted from jobs submitted here, as far as known.
 import { expect, test } from "vitest";
 import { type UsageQuery } from "@/lib/contract/people/usage";
 import { readUsage, usageCsv } from "@/lib/server/queries/usage";

@@ -119,7 +119,7 @@ it("sends a new viewer the progress of all running jobs", async () => {
 
 describe("a viewer's row", () => {
   type Row = { status: string; progress?: { step: number } };
-  /** A job with a reader, and what a viewer makes of the reader's events. */
+  /** A job with a reader, and a viewer that applies the reader's events. */
   function follow(answered?: Promise<void>) {
     let row: Row = { status: "in_progress" };
     let step = 0;

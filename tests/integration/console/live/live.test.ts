@@ -43,7 +43,7 @@ const stateIn = (id: string) => (item: Received) => {
   return rowsIn(item).find((row) => row.id === id)?.status;
 };
 
-/** A service of other people: lists `jobs`, and answers what the test says. */
+/** An external service that lists `jobs` and responds as the test says. */
 type Behaviour = { memberId?: string; answer?: (request: ReceivedRequest) => { status?: number; headers?: Record<string, string> } };
 
 async function startService({ memberId, answer = () => ({}) }: Behaviour = {}) {

@@ -1,4 +1,4 @@
-// What a client without an account can cause at /api/auth: no error of the console, no log line, no redirect.
+// Clients without an account cause no errors, log lines or redirects at /api/auth.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createHarness, HOST, PASSWORD } from "@/tests/support/harness";
 

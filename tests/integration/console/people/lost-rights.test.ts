@@ -1,5 +1,5 @@
-// A member is removed or gets a lower role while their request is still running: the rest of it is not done with the former rights.
-// Generated over every route that takes a body, with a case for each act of many steps.
+// Removes or restricts a member during their request: the rest of it must not use the former rights.
+// Generated over every route that takes a body, with a case for each multi-step action.
 import { beforeEach, describe, expect, test } from "vitest";
 import { createHarness } from "@/tests/support/harness";
 import { answerJson } from "@/tests/support/little-server";
@@ -32,7 +32,7 @@ const service = await startLittleServer(async ({ url }, response) => {
 });
 const connection = await harness.connect(service.url, "a-key-of-the-team");
 
-/** Leaves out an aborted upload of an earlier test that arrives late, and what the job index reads of single jobs. */
+/** Excludes an earlier test's late upload and the job index's reads of single jobs. */
 const serviceCalls = () => service.requests.filter(({ url }) => !/^\/api\/(userdata|upload)|^\/api\/jobs\/[^/]+$/.test(url));
 
 let person: { id: string; cookie: string };
@@ -141,7 +141,7 @@ describe.each(["removed", "lowered", "suspended"] as const)("a member who is %s 
         params: Promise.resolve(params),
       });
       const text = await response.text();
-      // A route that takes no body has already acted; all others answer as to a stranger.
+      // A route without a body has already acted; all others respond as to an unauthenticated client.
       if (hasRequest) expect([response.status, text.includes("UNAUTHORIZED")], text).toEqual([401, true]);
       if (hasRequest) expect(await remainingRows()).toBe(before);
       expect([undefined, "Late"]).toContain((await store.members.get(person.id))?.name);

@@ -1,4 +1,4 @@
-// Personal access tokens: who makes them, who ends them, and what the log records.
+// Personal access tokens: creation, revocation and audit log.
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
 import { makeToken } from "@/tests/support/tokens";
 import { createTokenWorld, DAY_MS } from "./token-world";

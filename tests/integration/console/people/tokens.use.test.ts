@@ -1,4 +1,4 @@
-// Personal access tokens: what a token opens, and when it stops opening anything.
+// Personal access tokens: what a token can access, and when it stops working.
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
 import { canvas } from "@/tests/integration/service/support";
 import { createHarness } from "@/tests/support/harness";

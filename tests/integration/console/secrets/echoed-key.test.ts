@@ -13,7 +13,7 @@ import { startLittleServer } from "@/tests/support/servers";
 const KEY = "team-key-9f3b6c1d2e4a";
 const ID = "00000000-0000-4000-8000-000000000000";
 const echoed = `the key ${KEY} again`;
-/** Fits the schema of every answer, so that none is refused for its shape. */
+/** Matches every response schema, so that none is refused for its shape. */
 function everything(word: string) {
   const graph = { prompt: {}, extra_data: { [word]: word, extra_pnginfo: { workflow: { id: word, name: word } } } };
   const job = { id: word, status: word, create_time: word, workflow_id: word, workflow: graph };

@@ -1,4 +1,4 @@
-// A key in a submitted graph is masked for everyone; only its owner learns where it is.
+// A key in a submitted graph is masked for everyone; only its owner sees where it is.
 import { expect, test } from "vitest";
 import { type Role } from "@/lib/contract/people/roles";
 import { createHarness } from "@/tests/support/harness";

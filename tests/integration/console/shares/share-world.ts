@@ -58,7 +58,7 @@ export async function createShareWorld() {
       await response.body?.cancel();
       return response.status;
     },
-    /** Expects that nothing of the share opens any more. */
+    /** Expects that nothing of the share is accessible. */
     async expectClosed(token: string): Promise<void> {
       expect(await visit(token)).toEqual({ kind: "none" });
       for (const rest of ["/1", "/1?download=1", "/1/256", "/workflow"]) {

@@ -1,4 +1,4 @@
-// When a share opens nothing: a wrong, expired or revoked link, a missing password, or a maker who may not show it any more.
+// When a share is inaccessible: a wrong, expired or revoked link, a missing password, or an author without access.
 import { afterAll, beforeEach, expect, test } from "vitest";
 import { listShares } from "@/lib/server/queries/shares";
 import { createShareWorld, DAY } from "./share-world";

@@ -1,4 +1,4 @@
-// A shared file stays at its service, which may lose it, replace it, break off, or know no ranges.
+// A shared file stays at its service, which may lose it, replace it, break off or lack ranges.
 import { createHash } from "node:crypto";
 import { type ServerResponse } from "node:http";
 import { Readable } from "node:stream";

@@ -1,4 +1,4 @@
-// A share shows exactly what was shared, to everyone who has its link, and nothing else, however it is requested.
+// A share shows exactly the shared items to everyone with its link, however it is requested.
 import { setImmediate } from "node:timers/promises";
 import sharp from "sharp";
 import { afterAll, beforeEach, expect, test } from "vitest";

@@ -1,4 +1,4 @@
-// Thumbnails kept on disk: within a limit, whole, and never in the way of an answer.
+// Thumbnails on disk: bounded, never truncated, and never blocking a response.
 import { mkdir, readdir, readFile, rm, stat, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";

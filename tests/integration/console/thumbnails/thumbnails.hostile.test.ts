@@ -18,7 +18,7 @@ const requestThumbnail = (connection: string, file: string, options?: { signal: 
     signal: options?.signal,
   });
 
-/** Answers only on demand. */
+/** Responds only on demand. */
 async function startHolding() {
   const pending: (() => void)[] = [];
   let left = 0;
@@ -166,7 +166,7 @@ it.each(cases)("shows a %s of orientation %i as its thumbnail and its node do", 
   await writeFile(join(folder, name), bytes);
 
   const buffer = Buffer.from(await (await world.ask(`whole=true&filename=${name}`)).arrayBuffer());
-  // Browsers turn a JPEG by themselves, and show any other picture as it is stored.
+  // Browsers rotate a JPEG automatically, and show other pictures as stored.
   expect(await look(kind === "jpeg" ? await sharp(buffer).autoOrient().png().toBuffer() : buffer)).toEqual(expected);
   if (kind === "jpeg" || orientation === 1) expect(kind === "tiff" || buffer.equals(bytes)).toBe(true);
   expect(await look(Buffer.from(await (await world.ask(`filename=${name}&edge=128`)).arrayBuffer()))).toEqual(expected);

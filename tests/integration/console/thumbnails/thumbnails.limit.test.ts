@@ -1,4 +1,4 @@
-// The limit on the files that all connections together hold while their thumbnails are made.
+// The limit on files that all connections hold while making thumbnails.
 import sharp from "sharp";
 import { expect, test } from "vitest";
 import { toThumbnail } from "@/lib/server/thumbnails/resize";

@@ -16,7 +16,7 @@ const png = await sharp({ create: { width: 80, height: 40, channels: 3, backgrou
   .toBuffer();
 afterEach(() => void Object.assign(limits, defaults));
 
-/** A short limit on reads in place of the three seconds, only while the service is silent: else a slow machine would look silent too. */
+/** A short read time-out instead of three seconds, only while the service is silent; a slow machine would look silent too. */
 async function silently<T>(produce: () => Promise<T>): Promise<T> {
   limits.readMs = 200;
   return produce().finally(() => (limits.readMs = defaults.readMs));
@@ -56,7 +56,7 @@ test("answers immediately with Retry-After after four timed-out pictures", async
   ]);
   world.isUnresponsive = false;
   nowMs += 5_000;
-  // Of the requests that come then, one is sent; the others wait for its outcome.
+  // Of the requests that arrive then, one is sent; the others wait for its outcome.
   const together = await Promise.all(["e.png", "f.png"].map(ask));
   expect(together.map(({ status }) => status)).toEqual([200, 503]);
   expect((await ask("f.png")).status).toBe(200);
@@ -179,7 +179,7 @@ test("falls back to the file when its preview is useless", async () => {
   };
   for (const asset of ["error", "page", "gone"]) expect(await waitFor(asset)).toEqual([asset, 200]);
   expect(await waitFor("film")).toEqual(["film", 502]);
-  // Its file did not arrive, which says nothing about its type.
+  // Its file didn't arrive, which doesn't determine its type.
   expect(await waitFor("broken")).toEqual(["broken", 502]);
   expect(await waitFor("limited")).toEqual(["limited", 429]);
   expect(service.requests.filter(({ url }) => /film\.png|limited\.png/.test(url))).toEqual([]);

@@ -63,7 +63,7 @@ test("caches a missing preview only for immutable content", async () => {
   expect(await cachedFor(`filename=${name}`)).toEqual([204, aDay]);
   expect(await cachedFor("asset=bad&version=blake3:1")).toEqual([204, aDay]);
   expect(await cachedFor("asset=bad")).toEqual([204, "private, no-cache"]);
-  // A web page in place of a file is an outage and says nothing about the file.
+  // A web page instead of a file is an outage and doesn't describe the file.
   expect(await cachedFor("filename=sorry")).toEqual([502, "no-store"]);
 });
 
@@ -139,7 +139,7 @@ test("sends no key along redirects and blocks redirects to private networks", as
   world.files.set("moved", { location: `${world.storage.url}/signed.png` });
   expect((await world.ask("filename=moved&edge=128")).status).toBe(200);
   expect(JSON.stringify(world.storage.requests)).not.toContain("sk-secret-key");
-  // A preview on the service's own origin is fetched with the key; the target of its redirect must not get it, at home or elsewhere.
+  // A preview on the service's own origin is fetched with the key; the target of its redirect must not get it.
   world.files.set("/previews/moved.png", { location: "/previews/again.png" });
   world.files.set("/previews/again.png", { location: `${world.storage.url}/signed2.png` });
   world.previews.set("moved", "/previews/moved.png");
@@ -154,7 +154,7 @@ test("sends no key along redirects and blocks redirects to private networks", as
     ["/signed.png", undefined],
     ["/signed2.png", undefined],
   ]);
-  // Nor is the key sent if a redirect leads back from elsewhere; an endless chain of redirects is given up.
+  // A redirect back from elsewhere gets no key either; an endless chain is aborted.
   world.previews.set("back", `${world.storage.url}/to?${world.service.url}/previews/home.png`);
   world.files.set("/previews/home.png", { type: "image/png", bytes: world.png });
   expect((await world.ask("asset=back&edge=128")).status).toBe(200);

@@ -114,7 +114,7 @@ test("answers 304 for unchanged and immutable for content-addressed thumbnails",
   expect(first.headers.get("cache-control")).toContain("immutable");
   const secondResponse = await world.ask(`filename=${name}&edge=128`, { "if-none-match": first.headers.get("etag") ?? "" });
   expect([secondResponse.status, await secondResponse.text()]).toEqual([304, ""]);
-  // As a proxy that compresses answers rewrites it.
+  // Like a proxy that compresses responses.
   const weakly = await world.ask(`filename=${name}&edge=128`, { "if-none-match": `"other", W/${first.headers.get("etag")}` });
   expect(weakly.status).toBe(304);
 });

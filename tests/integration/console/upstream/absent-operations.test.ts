@@ -1,11 +1,11 @@
-// One place tells a missing operation from a missing item, and every route answers it alike: 501 NOT_IMPLEMENTED.
+// One module distinguishes a missing operation from a missing item: every route answers 501 NOT_IMPLEMENTED.
 import { beforeEach, expect, test } from "vitest";
 import { createHarness } from "@/tests/support/harness";
 import { answerJson } from "@/tests/support/little-server";
 import { startLittleServer } from "@/tests/support/servers";
 
 let connection: string;
-/** The existing paths. All others answer 404 in words that do not say what is missing. */
+/** The existing paths. All others answer 404 without naming what is missing. */
 let bodies: Record<string, unknown>;
 /** The one change that works. */
 let takes: string | undefined;

@@ -1,4 +1,4 @@
-// What a service has beyond the core: known already, or learnt by reads alone, without an error in a browser's log.
+// Detects capabilities beyond the core by cached facts or reads, without errors in the browser's log.
 import { expect, test } from "vitest";
 import { createHarness } from "@/tests/support/harness";
 import { answerJson } from "@/tests/support/little-server";

@@ -1,4 +1,4 @@
-// One member's large answer never holds up the others: the longest turn of the event loop is bounded.
+// One member's large response never blocks others: the longest event loop turn is bounded.
 import { readFileSync } from "node:fs";
 import { expect, test, vi } from "vitest";
 import { z } from "zod";
@@ -13,7 +13,7 @@ const MIB = 1024 * 1024;
 
 const harness = await createHarness({ upstreamLimits: { attempts: 1, readMs: 120_000 } });
 
-/** A service, or a local server if there is no key, that answers these texts by path. */
+/** A service, or a local server without a key, that responds with these texts by path. */
 async function connect(texts: Readonly<Record<string, string>>, { key, path }: { key?: string; path: string }) {
   const server = await startLittleServer(({ url }, response) => {
     const at = url.split("?")[0] ?? "";
@@ -32,7 +32,7 @@ async function connect(texts: Readonly<Record<string, string>>, { key, path }: {
 /** The processor time of this thread, in ms, which other threads and programs do not count into. */
 const busyMs = () => Number(readFileSync("/proc/thread-self/schedstat", "utf8").split(" ")[0]) / 1e6;
 
-/** The processor time of the longest turn of the event loop, as a multiple of parsing a graph of 7 MiB at the same time. */
+/** The CPU time of the longest event loop turn, as a multiple of parsing a 7 MiB graph at the same time. */
 async function longestTurn(work: () => Promise<unknown>): Promise<number> {
   let [longestMs, last, isOver] = [0, busyMs(), false];
   const look = () => {
@@ -63,7 +63,7 @@ const node = (id: number) => ({
 });
 const nodes = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, id) => [String(id), node(id)]));
 const graph = JSON.stringify({ id: "job-1", status: "completed", workflow: { prompt: nodes(60_000), extra_data: {} } });
-/** As many of these in a list as an answer may have. */
+/** The maximum number of these in a list. */
 const listOf = (item: string) =>
   `{"id":"job-1","status":"completed","outputs":{"1":{"list":[${Array(Math.floor((7.9 * MIB) / (item.length + 1)))
     .fill(item)

@@ -1,4 +1,4 @@
-// Large answers of a service are parsed, searched and checked in another thread, so that other requests are answered meanwhile.
+// Large responses are parsed and checked in another thread, so that other requests continue.
 import { afterEach, expect, test } from "vitest";
 import { z } from "zod";
 import { createHarness } from "@/tests/support/harness";
@@ -11,7 +11,7 @@ const servers: LittleServer[] = [];
 const harness = await createHarness({ upstreamLimits: { attempts: 1 } });
 afterEach(() => Promise.all(servers.splice(0).map((server) => server.close())));
 
-/** A service that answers this about every job; `sent` settles when its last byte has left. */
+/** A service that responds with this to every job; `sent` settles when its last byte was sent. */
 async function connect(text: string) {
   let markSent: () => void;
   const bodySent = new Promise<void>((resolve) => (markSent = resolve));
@@ -159,7 +159,7 @@ async function connectLocal(answers: Record<string, unknown>) {
   const server = await startLittleServer(({ url }, response) => {
     const path = url.split("?")[0] ?? "";
     if (path === "/api/system_stats") return answerJson(response, { system: { os: "linux" }, devices: [] });
-    // Written beforehand, so that the stand-in writes nothing large on this thread.
+    // Serialized beforehand, so that the stand-in writes nothing large on this thread.
     const text = texts.get(url) ?? texts.get(path);
     response
       .writeHead(text === undefined ? 404 : 200, { "content-type": text === undefined ? "text/plain" : "application/json" })

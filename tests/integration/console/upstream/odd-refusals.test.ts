@@ -1,4 +1,4 @@
-// Refusals in unknown words, or in words that mean something else there: the console falls back to the status.
+// Refusals with unknown or ambiguous messages: the console falls back to the status.
 import { describe, expect, test } from "vitest";
 import { createHarness } from "@/tests/support/harness";
 import { answerJson, type ReceivedRequest } from "@/tests/support/little-server";

@@ -1,4 +1,4 @@
-// Runners through the console's own routes for admins: what is added, what is refused and why, and what the audit log records.
+// Runners through the admin routes: additions, refusals with reasons, and the audit log.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type AuditPage } from "@/lib/contract/audit/audit";
 import { type Runner, type RunnerCheck, type RunnerSaved } from "@/lib/contract/runners/runners";

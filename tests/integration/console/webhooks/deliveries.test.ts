@@ -74,7 +74,7 @@ it("stops retrying after 24 hours", async () => {
   let attempts = 0;
   const failedDelivery = await until("it is given up", async () => {
     const now = await state();
-    // Once for each attempt: a later one may be under way.
+    // Once per attempt: a later one may be running.
     if (now?.state === "pending" && now.attempts > attempts) {
       attempts = now.attempts;
       ownWorld.pass((now.nextAt ?? 0) - ownWorld.harness.console.now());

@@ -175,7 +175,7 @@ it("runs one check per connection at a time", async () => {
   const checksBefore = world.checks();
   for (let count = 0; count < 5; count += 1) {
     look();
-    // A request through the same store lets the watcher act.
+    // A request through the same store triggers the watcher.
     await world.deliveries(savedWebhook.webhook.id);
   }
   expect([reads(), world.checks()]).toEqual([1, checksBefore]);

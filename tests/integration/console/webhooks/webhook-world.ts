@@ -1,4 +1,4 @@
-// A console with a receiver of webhooks that it may reach, and a service whose jobs the test decides.
+// A console with a reachable webhook receiver, and a service whose jobs the test controls.
 import { Webhook } from "standardwebhooks";
 import { type DeliveryView, type WebhookSaved } from "@/lib/contract/webhook-events";
 import { type WebhookPayload, webhookPayloadSchema } from "@/lib/contract/webhooks";
@@ -87,7 +87,7 @@ export async function createWebhookWorld(settings: Record<string, string> = {}) 
     },
     /** How often a check of the connection began. */
     checks: () => looks.get(connection) ?? 0,
-    /** Once a look at the connection that began after this call has ended, because the next one has begun. */
+    /** Once a check that began after this call has ended. */
     async looked(id = connection) {
       const before = looks.get(id) ?? 0;
       const look = () => harness.console.webhooks.changed(id);

@@ -17,7 +17,7 @@ describe("actions of a job's page", () => {
     );
   }
   const names = () => [...screen.queryAllByRole("button"), ...screen.queryAllByRole("link")].map((element) => element.textContent);
-  /** `fetch` is replaced: it records requests and gives these answers. */
+  /** Replaces `fetch`: records requests and returns these responses. */
   function answering(answers: Record<string, unknown>) {
     const requests: { path: string; json: unknown }[] = [];
     vi.stubGlobal("fetch", async (path: string, init: RequestInit = {}) => {
@@ -107,7 +107,7 @@ describe("actions of a job's page", () => {
       // Only then is the look-up loaded.
       await act(() => vi.dynamicImportSettled());
       expect(screen.getByText(new RegExp(`^${text}`))).toBeDefined();
-      // Nothing is sent again automatically.
+      // Nothing is resent automatically.
       expect(requests).toHaveLength(1);
       cleanup();
     }

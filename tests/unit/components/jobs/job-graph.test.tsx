@@ -130,7 +130,7 @@ describe("job drawing", () => {
   });
   const boxes = () => [...document.querySelectorAll("[data-node]")].map((box) => box.getAttribute("data-node"));
 
-  /** Answers are kept by job, so each test needs a new id. */
+  /** Responses are cached by job, so each test needs a new id. */
   function showJob(id: string, workflow: object) {
     vi.stubGlobal("fetch", async () => Response.json({ id, status: "completed", create_time: 1_700_000_000, workflow }));
     const facts = factsOf({ id, workflow });

@@ -8,7 +8,7 @@ beforeEach(() => vi.stubGlobal("CSS", { escape: (text: string) => text }));
 
 const file = (filename: string) => ({ filename, subfolder: "", type: "output" });
 let nth = 0;
-/** Each test has a new job, because answers are kept by their path. */
+/** Each test has a new job, because responses are cached by path. */
 function jobAt(respond: (id: string) => Response) {
   const id = `panel-job-${++nth}`;
   const requests: string[] = [];

@@ -18,7 +18,7 @@ const text = (name: string) => readFileSync(`${folder}/${name}`, "utf8");
 const info = objectInfoSchema.parse(JSON.parse(text("object-info.json")));
 const files = readdirSync(folder).filter((name) => name.endsWith(".editor.json"));
 const codes = Object.keys(messages.editorNote);
-/** Reported elsewhere: at the field, in the list of missing classes, or before anything opens. */
+/** Reported elsewhere: at the field, in the list of missing classes, or before opening. */
 const otherFaults = ["value_not_listed", "missing_class", "not_an_editor_file", "too_many_nodes"];
 
 const anyValue = fc.oneof(

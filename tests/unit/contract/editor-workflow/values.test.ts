@@ -72,7 +72,7 @@ test("drops the old prefix of a sampler's name", () => {
 test("sends a value missing from its list and suggests the nearest", () => {
   const { graph, problems } = convert(net([{ id: 1, type: "Listed", values: ["a", false, "refresh", "Two.bin", 1] }]));
   expect(graph["1"]?.inputs.kind).toBe("Two.bin");
-  // Nothing is reported for a list that is kept elsewhere.
+  // A list stored elsewhere is not reported.
   expect(problems).toEqual([{ code: "value_not_listed", nodeId: "1", input: "kind", value: "Two.bin", nearest: "two" }]);
 });
 

@@ -1,4 +1,4 @@
-// The Run page before a service whose answers the test gives, and copies begun on it.
+// The Run page in front of a scripted service, with copies in progress.
 import { fireEvent, screen, waitFor, within } from "@testing-library/react";
 import { type ReactNode } from "react";
 import { expect } from "vitest";
@@ -14,7 +14,7 @@ import { renderPage } from "../render";
 
 type SentCopy = { width: unknown; key: string; label?: string; answer: (result: Result<unknown, Failure>) => void };
 
-/** A service whose answers the test chooses, one by one. */
+/** A service whose responses the test chooses one by one. */
 export function desk(ports: Partial<RunApi> = {}) {
   const requests: SentCopy[] = [];
   const sendPrompt = (submission: Submission, key: string, copy?: { label?: string }) =>

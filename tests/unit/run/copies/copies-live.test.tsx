@@ -14,7 +14,7 @@ import { renderPage } from "../render";
 describe("copies live", () => {
   type Row = { id: string; status: string; progress?: { value: number }; create_time?: number };
   let rows: readonly Row[] | Response = [];
-  /** Fields of the answer beside its rows. */
+  /** Fields of the response next to its rows. */
   let overrides: { pagination?: Record<string, unknown>; unreadable?: number } = {};
   let requests: string[] = [];
   let bodies: unknown[] = [];

@@ -1,4 +1,4 @@
-// Files that carry a workflow, on the Run page: which of two is opened, what is missing, and on which other connection it would run.
+// Files with a workflow on the Run page: format choice, missing classes and other connections.
 import { readFileSync } from "node:fs";
 import { act, cleanup, fireEvent, screen, waitFor, within } from "@testing-library/react";
 import { beforeEach, expect, it, vi } from "vitest";
@@ -67,7 +67,7 @@ it("asks once for audio with both formats and sends the shown one", async () => 
   expect(screen.queryByRole("dialog", { name: /contains two workflows/ })).toBeNull();
   fireEvent.click(screen.getByRole("button", { name: "Open executed workflow" }));
   await waitFor(() => expect(field("width").value).toBe("48"));
-  // Another file: the page asks again, and nothing opens if the dialog is closed without a choice.
+  // Another file: the page asks again, and closing the dialog opens nothing.
   await drop("both.mp4", Buffer.concat([carrier("both.mp4"), Buffer.alloc(8)]), "video/mp4");
   fireEvent.click(screen.getByRole("button", { name: "Open editor workflow" }));
   await waitFor(() => expect(field("width").value).toBe("64"));

@@ -1,4 +1,4 @@
-// Editor files on the Run page: what is shown of them, and what is sent.
+// Editor files on the Run page: displayed and sent values.
 import { readFileSync } from "node:fs";
 import { cleanup, fireEvent, screen, waitFor, within } from "@testing-library/react";
 import { expect, test, vi } from "vitest";

@@ -82,7 +82,7 @@ it("shows the service's message once beside a node's problems", () => {
 const digits = "ab".repeat(32);
 const content = `${digits}.png`;
 
-/** A console whose service answers with this `disposition` and lists these assets. */
+/** A console whose service responds with this `disposition` and lists these assets. */
 function desk({ disposition, status = 206, assets = [] }: { disposition?: string; status?: number; assets?: object[] }) {
   const requests: string[] = [];
   vi.stubGlobal("fetch", async (path: string) => {

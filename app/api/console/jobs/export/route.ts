@@ -35,7 +35,7 @@ export const GET = guarded(guard, async ({ request, annotateAudit, ...context })
   });
 });
 
-/** For more named jobs than an address can hold. */
+/** For more job ids than a URL can contain. */
 export const POST = guarded(guard, async ({ annotateAudit, ...context }) => {
   const access = await openForJobs(context, connectionIn(context.request));
   if (!access.ok) return access;
