@@ -206,13 +206,13 @@ describe("find same content", () => {
       );
       const { read, countRequests } = list(manyAssets);
       const sameContentResult = await findSameContent(manyAssets[50_000] ?? asset("", 0, ""), read);
-      expect(sameContentResult).toMatchObject({ ok: true, value: { kind: "all", others: [{ id: "a50001" }] } });
+      expect(sameContentResult).toMatchObject({ ok: true, value: { kind: "all", assets: [{ id: "a50001" }] } });
       expect(countRequests()).toBeLessThan(25);
     });
 
     it("are empty when no other asset has the bytes", async () => {
       const { read } = list([asset("a", 1, "h1"), asset("b", 2, "h2"), asset("c", 2, "h3")]);
-      expect(await findSameContent(asset("b", 2, "h2"), read)).toEqual(ok({ kind: "all", others: [] }));
+      expect(await findSameContent(asset("b", 2, "h2"), read)).toEqual(ok({ kind: "all", assets: [] }));
     });
 
     it("are counted as a minimum when too many have the same size", async () => {

@@ -40,8 +40,8 @@ test("shows nested files flat on request and filters case-insensitively", () => 
 
 test("finds names in any Unicode spelling and counts files in folders", () => {
   const spelt = [{ path: "u\u0308.txt" }, { path: "a/\u00fc.txt" }];
-  expect(toFilesView(spelt, { ...DEFAULT_QUERY, name: "\u00fc" })).toMatchObject({ rows: [{ path: "u\u0308.txt" }], below: 2 });
-  expect(toFilesView(spelt.slice(1), { ...DEFAULT_QUERY, name: "\u00dc" })).toMatchObject({ rows: [], below: 1 });
+  expect(toFilesView(spelt, { ...DEFAULT_QUERY, name: "\u00fc" })).toMatchObject({ rows: [{ path: "u\u0308.txt" }], counts: 2 });
+  expect(toFilesView(spelt.slice(1), { ...DEFAULT_QUERY, name: "\u00dc" })).toMatchObject({ rows: [], counts: 1 });
 });
 
 test("sorts sizes and times both ways and distinguishes seconds from milliseconds", () => {

@@ -78,7 +78,7 @@ describe("checkStored", () => {
     expect(checkStored({ id: "1", asset_hash: `blake3:${hex}` }, local)).toEqual({ kind: "verified" });
     expect(checkStored({ id: "1", asset_hash: hex.toUpperCase(), size: 3 }, local)).toEqual({ kind: "verified" });
     expect(checkStored({ id: "1", asset_hash: `blake3:${"0".repeat(64)}` }, local).kind).toBe("differs");
-    expect(checkStored({ id: "1", asset_hash: hex, size: 4 }, local)).toEqual({ kind: "differs", theirs: "4" });
+    expect(checkStored({ id: "1", asset_hash: hex, size: 4 }, local)).toEqual({ kind: "differs", serverHash: "4" });
     expect(checkStored({ id: "1", asset_hash: `sha256:${hex}` }, local)).toEqual({ kind: "unchecked", why: "other-hash" });
     expect(checkStored({ id: "1" }, local)).toEqual({ kind: "unchecked", why: "no-hash" });
     expect(checkStored({ id: "1", asset_hash: hex }, { size: 3, hash: undefined })).toEqual({ kind: "unchecked", why: "not-hashed" });

@@ -33,7 +33,7 @@ describe("an upload", () => {
     await answer("fromHash", unknownHash);
     await answer("send", storedResult({ asset_hash: `blake3:${hashOf("another")}` }));
     await until("it is done", () => item().status.kind === "done");
-    expect(item().status).toMatchObject({ check: { kind: "differs", theirs: `blake3:${hashOf("another")}` } });
+    expect(item().status).toMatchObject({ check: { kind: "differs", serverHash: `blake3:${hashOf("another")}` } });
     store.clear();
     expect(store.get().items).toHaveLength(1);
   });

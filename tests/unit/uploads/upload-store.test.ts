@@ -21,11 +21,11 @@ describe("the queue", () => {
     add("a");
     const [call] = await until("it is hashed", () => (waiting("hash").length === 1 ? waiting("hash") : undefined));
     store.pause(item().key);
-    expect(item().status).toEqual({ kind: "paused", lost: false });
+    expect(item().status).toEqual({ kind: "paused", isLost: false });
     expect(call?.signal.aborted).toBe(true);
     await answer("hash", { kind: "stopped", at: { offset: 1, state: new Uint8Array([7]) } });
     await until("the place is kept", () => item().hashedTo !== undefined);
-    expect(item().status).toEqual({ kind: "paused", lost: false });
+    expect(item().status).toEqual({ kind: "paused", isLost: false });
     store.again(item().key);
     const second = await answer("hash", hashed("a"));
     expect(second.from).toBe(1);
@@ -41,7 +41,7 @@ describe("the queue", () => {
     expect(sending?.signal.aborted).toBe(true);
     sending?.progress?.(1);
     await answer("send", refused(0, "ABORTED"));
-    expect(item().status).toEqual({ kind: "paused", lost: true });
+    expect(item().status).toEqual({ kind: "paused", isLost: true });
     store.again(item().key);
     await answer("byId", refused(404, "NOT_FOUND"));
     await answer("fromHash", unknownHash);
