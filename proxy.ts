@@ -13,7 +13,7 @@ export async function proxy(request: NextRequest): Promise<NextResponse> {
   return shown(request, "'none'", (headers) => NextResponse.next({ request: { headers } }));
 }
 
-/** Without a configured host, and beyond what hosts may show, the page does not exist: Next finds none at that address. */
+/** Without a configured host, or beyond its rights, Next answers 404 for the page. */
 async function embedded(request: NextRequest): Promise<NextResponse> {
   const { pathname, searchParams } = request.nextUrl;
   const embed = embedAddressOf(pathname);
@@ -71,7 +71,7 @@ function contentPolicy(nonce: string, ancestors: string): string {
 }
 
 export const config = {
-  // What is excluded are files, by their places: an address that only ends like one is a page, and is not found on one.
+  // Excludes files by folder. A URL that only ends like a file is a page.
   // The first page by itself: below a base path the other pattern does not have it.
   matcher: ["/", "/((?!api(?:/|$)|_next/static/|favicon\\.ico$|icon\\.svg$|embed(?:-worker)?\\.js$|embed\\.d\\.ts$|samples/).*)"],
 };

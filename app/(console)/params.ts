@@ -28,7 +28,7 @@ export function textParam(params: SearchParams, name: string): string | undefine
   return typeof value === "string" && value !== "" ? value : undefined;
 }
 
-/** Decodes a segment of the path; one that is badly encoded is used as it is, and will not be found. */
+/** Decodes a path segment. A badly encoded segment is returned unchanged and won't match anything. */
 export function pathParam(segment: string): string {
   return decodePercent(segment) ?? segment;
 }

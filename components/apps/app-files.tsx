@@ -42,7 +42,7 @@ export async function filesGone(
   const checks = inputs.map(async (input): Promise<AppProblem[]> => {
     const value = isFileKind(input.control.kind) ? own(values, input.name) : undefined;
     if (typeof value !== "string" || value === "") return [];
-    // A failed request says nothing about the file.
+    // A failed request doesn't mean that the file is missing.
     const response = await fetch(fileAddress(app, value), { method: "HEAD" }).catch(() => undefined);
     return response?.status === 404 ? [problemOf(input, "not_yours")] : [];
   });
@@ -59,7 +59,7 @@ export function masksOf(app: string): MaskTarget {
 
 type OwnPicturesProps = PickerProps & { app: string };
 
-/** What members who see no assets may choose from: the app's examples, and their own uploads and results. */
+/** The pictures offered to members without asset access: the app's examples, their own uploads and results. */
 export function OwnPictures({ isOpen, onClose, ...body }: OwnPicturesProps) {
   const t = useTranslations("apps.pictures");
   const common = useTranslations("common");

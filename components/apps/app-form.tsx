@@ -62,14 +62,16 @@ function AppField({ app, input, values, problems, picture, takesPaste, onChange,
   const example = exampleOf(input);
   const id = fieldId(name);
   const value = own(values, name);
-  const wrong = problems.filter((problem) => problem.input === name);
-  const described = [help || example !== undefined ? `${id}-help` : "", wrong.length > 0 ? `${id}-problems` : ""].filter(Boolean).join(" ");
+  const fieldProblems = problems.filter((problem) => problem.input === name);
+  const described = [help || example !== undefined ? `${id}-help` : "", fieldProblems.length > 0 ? `${id}-problems` : ""]
+    .filter(Boolean)
+    .join(" ");
   const shared = {
     id,
     value,
     onChange: (next: unknown) => onChange(name, next),
     ...(described && { "aria-describedby": described }),
-    ...(wrong.length > 0 && { "aria-invalid": true as const }),
+    ...(fieldProblems.length > 0 && { "aria-invalid": true as const }),
   };
   // The value that is sent while the field is empty.
   const placeholder = isRequired || defaultValue === undefined ? undefined : String(defaultValue);
@@ -116,9 +118,9 @@ function AppField({ app, input, values, problems, picture, takesPaste, onChange,
           {example === undefined ? null : t("example", { example })}
         </p>
       ) : null}
-      {wrong.length > 0 ? (
+      {fieldProblems.length > 0 ? (
         <ul id={`${id}-problems`} className="text-sm text-bad">
-          {wrong.map((problem) => (
+          {fieldProblems.map((problem) => (
             <li key={problem.code}>
               {problemText(problem)}
               {app === undefined || input.node === undefined ? null : (
@@ -137,7 +139,7 @@ function AppField({ app, input, values, problems, picture, takesPaste, onChange,
   );
 }
 
-/** As the form shows it. Files have no example here: a file name means nothing to a member, and the picker offers the file. */
+/** Example values for the form. Files have none, since a file name means nothing to a member. */
 function exampleOf({ control, example }: AppField): string | undefined {
   if (example === undefined || isFileKind(control.kind) || control.kind === "switch") return undefined;
   const choice = control.kind === "choice" ? control.choices.find(({ value }) => value === example)?.label : undefined;

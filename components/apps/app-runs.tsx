@@ -10,7 +10,7 @@ import { MAX_COMPARED, useViewing } from "@/components/viewer/use-viewing";
 import { type AppField, type AppValues, type AppView } from "@/lib/contract/apps/app";
 import { own } from "@/lib/contract/json/own";
 import { differing } from "./app-values";
-import { RunCard, type Shown, toShown, ValueShown } from "./run-card";
+import { RunCard, type ShownResult, toShownResults, ValueShown } from "./run-card";
 import { type useAppRuns } from "./use-app-runs";
 
 const Viewer = dynamic(() => import("@/components/viewer/viewer").then((module) => module.Viewer), { ssr: false });
@@ -29,8 +29,8 @@ export function AppRuns({ app, runs: { runs, live, more }, onReuse }: AppRunsPro
   const { inputs } = app;
   const [marked, setMarked] = useState<readonly string[]>([]);
   const [isComparing, setComparing] = useState(false);
-  const pictures = runs.flatMap((run) => run.results.flatMap((result) => toShown(run, result)));
-  const chosen = marked.flatMap((id) => pictures.find(({ item }) => item.id === id) ?? []);
+  const pictures = runs.flatMap((run) => run.results.flatMap((result) => toShownResults(run, result)));
+  const chosenPictures = marked.flatMap((id) => pictures.find(({ item }) => item.id === id) ?? []);
   const viewing = useViewing({
     indexOf: (id) => pictures.findIndex(({ item }) => item.id === id),
     idAt: (index) => pictures[index]?.item.id,
@@ -42,17 +42,17 @@ export function AppRuns({ app, runs: { runs, live, more }, onReuse }: AppRunsPro
   const mark = (id: string) =>
     setMarked(marked.includes(id) ? marked.filter((value) => value !== id) : [...marked, id].slice(-MAX_COMPARED));
   return (
-    // On narrow screens at least as high as the window, so that a new run can be scrolled to the top before its results have arrived.
+    // At least as high as the window on narrow screens, so that a new run can scroll to the top before its results arrive.
     <section
       id={RESULTS}
       aria-label={t("title")}
       className="flex min-w-0 scroll-mt-[116px] flex-col gap-3.5 max-lg:min-h-[calc(100dvh-165px)]"
     >
       {live.failure ? <FailureMessage failure={live.failure} onRetry={() => void live.refresh()} /> : null}
-      {chosen.length > 0 ? (
+      {chosenPictures.length > 0 ? (
         <div className="sticky top-[60px] z-10 flex flex-wrap items-center gap-2 rounded-lg border border-line bg-surface px-3 py-2 shadow-sm">
-          <span className="min-w-0 flex-1">{t("marked", { count: chosen.length })}</span>
-          <Button disabled={chosen.length < 2} onClick={() => setComparing(true)}>
+          <span className="min-w-0 flex-1">{t("marked", { count: chosenPictures.length })}</span>
+          <Button disabled={chosenPictures.length < 2} onClick={() => setComparing(true)}>
             <Columns2 aria-hidden="true" className="size-4" />
             {t("compare")}
           </Button>
@@ -91,15 +91,15 @@ export function AppRuns({ app, runs: { runs, live, more }, onReuse }: AppRunsPro
           onCompare={compare}
         />
       )}
-      {isComparing && chosen.length > 1 ? (
-        <Compare items={chosen.map(({ item }) => item)} onClose={() => setComparing(false)}>
+      {isComparing && chosenPictures.length > 1 ? (
+        <Compare items={chosenPictures.map(({ item }) => item)} onClose={() => setComparing(false)}>
           <Differences
             app={app.id}
             inputs={differing(
               inputs,
-              chosen.map(({ run }) => run.inputs),
+              chosenPictures.map(({ run }) => run.inputs),
             )}
-            chosen={chosen}
+            chosen={chosenPictures}
           />
         </Compare>
       ) : null}
@@ -108,7 +108,7 @@ export function AppRuns({ app, runs: { runs, live, more }, onReuse }: AppRunsPro
 }
 
 /** Below the compared pictures: the inputs that differ between their runs. */
-function Differences({ app, inputs, chosen }: { app: string; inputs: readonly AppField[]; chosen: readonly Shown[] }) {
+function Differences({ app, inputs, chosen }: { app: string; inputs: readonly AppField[]; chosen: readonly ShownResult[] }) {
   const t = useTranslations("apps.runs");
   return (
     <section aria-label={t("differences")} className="max-h-[38dvh] shrink-0 overflow-auto border-t border-line px-4 py-3">

@@ -83,11 +83,11 @@ export function AppScreen({ id, app }: AppScreenProps) {
 /** The files of this app, as Run's form needs them. */
 export function usePictures(app: string | undefined, canSend: boolean, connectionId?: string): PictureContext {
   const [ownNames, setOwnNames] = useState<Readonly<Record<string, string>>>({});
-  const here = useConnection();
-  const connection = useConnections().find(({ id }) => id === connectionId) ?? here;
+  const currentConnection = useConnection();
+  const connection = useConnections().find(({ id }) => id === connectionId) ?? currentConnection;
   const id = connection?.id;
   const role = useRole();
-  const seesAssets = hasFeature(connection, "assets") && (role === undefined || hasRole(role, "viewer"));
+  const canSeeAssets = hasFeature(connection, "assets") && (role === undefined || hasRole(role, "viewer"));
   const pictures = useMemo(() => createPictureApi(connection?.id, hasFeature(connection, "contentLookup")), [connection]);
   return {
     connection: id,
@@ -100,7 +100,7 @@ export function usePictures(app: string | undefined, canSend: boolean, connectio
     ...(app !== undefined && {
       sourceOf: (value: string) => fileAddress(app, value, 512),
       masks: masksOf(app),
-      ...(!seesAssets && { picker: (props: PickerProps) => <OwnPictures app={app} {...props} /> }),
+      ...(!canSeeAssets && { picker: (props: PickerProps) => <OwnPictures app={app} {...props} /> }),
     }),
     onNamed: (sentAs, name) => setOwnNames((ownNames) => ({ ...ownNames, [sentAs]: name })),
   };
@@ -109,7 +109,7 @@ export function usePictures(app: string | undefined, canSend: boolean, connectio
 const times = [1, 2, 4, 8] as const;
 const MAX_STORED_CHARACTERS = 1_000_000;
 const readTyped = (storedValue: unknown): FieldValues => objectOf(storedValue) ?? {};
-/** What the server renders, used until the page has hydrated. */
+/** Rendered by the server and used until the page has hydrated. */
 const none: FieldValues = {};
 const nothingTyped = () => none;
 
@@ -117,12 +117,12 @@ function OpenApp({ app, onRun }: { app: AppView; onRun: () => Promise<void> }) {
   const t = useTranslations("apps");
   const { id, inputs, text, canRun, lastInputs } = app;
   const whyNot = useWhyNot();
-  // Kept across a reload, in this tab.
-  const [stored] = useState(() =>
+  // Stored per tab, so it survives a reload.
+  const [storedValues] = useState(() =>
     persisted(`lightdesk.app.${id}`, readTyped, tabStorage, { maxCharacters: MAX_STORED_CHARACTERS, parse: parseJson }),
   );
-  const typed = useSyncExternalStore(stored.subscribe, stored.get, nothingTyped);
-  // What was typed stays if the app gets a new version meanwhile.
+  const typed = useSyncExternalStore(storedValues.subscribe, storedValues.get, nothingTyped);
+  // Typed values survive a new version of the app.
   const values = { ...defaultValues(inputs), ...typed };
   const [problems, setProblems] = useState<readonly FieldProblem[]>([]);
   const [uploading, setUploading] = useState<readonly string[]>([]);
@@ -139,13 +139,13 @@ function OpenApp({ app, onRun }: { app: AppView; onRun: () => Promise<void> }) {
     field?.focus({ preventScroll: true });
     field?.scrollIntoView?.({ block: "center" });
   }
-  async function run(isAgain = false) {
+  async function run(isRetry = false) {
     if (!canRun || isBusy) return;
     const appProblems = problemsOf(inputs, values);
     if (appProblems.length > 0) return showProblems(appProblems);
     setProblems([]);
     const inputsToSend = toSend(inputs, values);
-    const failure = await (isAgain ? runs.again(inputsToSend) : runs.send(inputsToSend, draws ? count : 1));
+    const failure = await (isRetry ? runs.again(inputsToSend) : runs.send(inputsToSend, draws ? count : 1));
     const refused = failure && problemsIn(failure, inputs);
     if (refused) {
       runs.forget();
@@ -156,11 +156,14 @@ function OpenApp({ app, onRun }: { app: AppView; onRun: () => Promise<void> }) {
     await onRun();
   }
   async function fill(next: FieldValues) {
-    stored.set(next);
+    storedValues.set(next);
     setProblems([]);
-    const gone = await filesGone(id, inputs, next);
-    const stillFilledIn = gone.filter(({ input }) => own(stored.get(), input) === own(next, input));
-    setProblems((now) => [...now.filter(({ input }) => !stillFilledIn.some((appProblem) => appProblem.input === input)), ...stillFilledIn]);
+    const missingFiles = await filesGone(id, inputs, next);
+    const unchangedMissing = missingFiles.filter(({ input }) => own(storedValues.get(), input) === own(next, input));
+    setProblems((now) => [
+      ...now.filter(({ input }) => !unchangedMissing.some((appProblem) => appProblem.input === input)),
+      ...unchangedMissing,
+    ]);
   }
   useRunKey(() => void run());
   return (
@@ -190,7 +193,7 @@ function OpenApp({ app, onRun }: { app: AppView; onRun: () => Promise<void> }) {
             problems={problems}
             picture={picture}
             onChange={(name, value) => {
-              stored.set({ ...stored.get(), [name]: value });
+              storedValues.set({ ...storedValues.get(), [name]: value });
               setProblems((now) => now.filter(({ input }) => input !== name));
             }}
             onRunning={(name, isRunning) => setUploading((now) => [...now.filter((value) => value !== name), ...(isRunning ? [name] : [])])}
@@ -209,7 +212,7 @@ function OpenApp({ app, onRun }: { app: AppView; onRun: () => Promise<void> }) {
                 </Button>
                 {draws ? (
                   <Select aria-label={t("form.times")} value={count} onChange={({ target }) => setCount(Number(target.value))}>
-                    <Options of={times.map((many) => [many, t("form.count", { many })])} />
+                    <Options of={times.map((count) => [count, t("form.count", { many: count })])} />
                   </Select>
                 ) : null}
               </>
@@ -246,10 +249,10 @@ function AppOperation({ app: { id, inputs } }: { app: AppView }) {
   );
 }
 
-/** With files the body is a form, otherwise JSON. Inside single quotes a shell takes every character literally but the quote itself. */
+/** With files the body is a form, otherwise JSON. Inside single quotes, a shell escapes nothing but the quote itself. */
 export function curlLine(address: string, inputs: readonly AppField[]): string {
   const key = '-H "Authorization: Bearer $LIGHTDESK_TOKEN"';
-  const quoted = (text: string) => `'${text.replaceAll("'", String.raw`'\''`)}'`;
+  const shellQuote = (text: string) => `'${text.replaceAll("'", String.raw`'\''`)}'`;
   const shownInputs = inputs.filter(
     ({ isRequired, example, default: defaultValue }) => isRequired || example !== undefined || defaultValue !== undefined,
   );
@@ -257,13 +260,13 @@ export function curlLine(address: string, inputs: readonly AppField[]): string {
   if (hasFiles) {
     const parts = shownInputs.map((input) =>
       isFileKind(input.control.kind)
-        ? `-F ${quoted(`${input.name}=@${input.name}`)}`
-        : `--form-string ${quoted(`${input.name}=${String(valueOf(input))}`)}`,
+        ? `-F ${shellQuote(`${input.name}=@${input.name}`)}`
+        : `--form-string ${shellQuote(`${input.name}=${String(valueOf(input))}`)}`,
     );
-    return ["curl", key, ...parts, quoted(address)].join(" ");
+    return ["curl", key, ...parts, shellQuote(address)].join(" ");
   }
   const body = writeExactJson({ inputs: Object.fromEntries(shownInputs.map((input) => [input.name, valueOf(input)])) });
-  return ["curl", key, "-H 'Content-Type: application/json'", "-d", quoted(body), quoted(address)].join(" ");
+  return ["curl", key, "-H 'Content-Type: application/json'", "-d", shellQuote(body), shellQuote(address)].join(" ");
 }
 
 function valueOf({ example, default: defaultValue, control }: AppField): unknown {

@@ -37,8 +37,8 @@ export type FieldProblem = AppProblem | (Exclude<AppInputProblem, AppProblem> & 
 
 /** The inputs that the server calls wrong; undefined where it refused for another reason. */
 export function problemsIn({ details }: Failure, inputs: readonly AppField[]): FieldProblem[] | undefined {
-  const sent: unknown[] = isObject(details) && Array.isArray(details.problems) ? details.problems : [];
-  const fieldProblems = sent.flatMap((item): FieldProblem[] => {
+  const reportedProblems: unknown[] = isObject(details) && Array.isArray(details.problems) ? details.problems : [];
+  const fieldProblems = reportedProblems.flatMap((item): FieldProblem[] => {
     const problem = objectOf(item);
     const input = inputs.find(({ name }) => name === problem?.input);
     if (!problem || !input) return [];

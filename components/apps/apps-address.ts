@@ -21,10 +21,10 @@ export function appsApiPath(search: AppsSearch, connection: string | undefined):
 }
 
 /** A path below the app's own address, for pages and for the API. */
-export function appPath(id: string, ...below: readonly string[]): `/${string}` {
-  return `/apps/${[id, ...below].map(encodeURIComponent).join("/")}`;
+export function appPath(id: string, ...segments: readonly string[]): `/${string}` {
+  return `/apps/${[id, ...segments].map(encodeURIComponent).join("/")}`;
 }
 
-export function appApi(id: string, ...below: readonly string[]): `/${string}` {
-  return `/api${appPath(id, ...below)}`;
+export function appApi(id: string, ...segments: readonly string[]): `/${string}` {
+  return `/api${appPath(id, ...segments)}`;
 }

@@ -43,9 +43,9 @@ export function AppsScreen({ search, canCreate, apps }: AppsScreenProps) {
   const first = use(apps);
   const path = appsApiPath(search, useConnection()?.id);
   const live = useLive(path, { ...initialOf(first), read: asIs });
-  const more = useMore(path, live.value?.next, appsIn);
+  const pagedApps = useMore(path, live.value?.next, appsIn);
   const go = (change: Partial<AppsSearch>) => router.push(appsHref({ ...search, ...change }, connectionParam), { scroll: false });
-  const appCards = [...(live.value?.apps ?? []), ...more.items];
+  const appCards = [...(live.value?.apps ?? []), ...pagedApps.items];
   const isSearched = appsHref(search) !== appsHref(everyApp);
   return (
     <>
@@ -102,7 +102,7 @@ export function AppsScreen({ search, canCreate, apps }: AppsScreenProps) {
           ))}
         </ul>
       ) : null}
-      {more.button}
+      {pagedApps.button}
       {live.value && appCards.length === 0 && !live.failure ? (
         isSearched ? (
           <EmptyState title={t("noneFound")} action={<ButtonLink href={appsHref(everyApp, connectionParam)}>{t("clear")}</ButtonLink>} />
@@ -163,7 +163,7 @@ function Cover({ app: { id, hasCover }, eager }: { app: Pick<AppCard, "id" | "ha
     </span>
   );
   if (!hasCover) return none;
-  return <Picture src={apiPath(appApi(id, "cover"))} alt="" width={480} height={270} eager={eager} className={box} instead={() => none} />;
+  return <Picture src={apiPath(appApi(id, "cover"))} alt="" width={480} height={270} eager={eager} className={box} fallback={() => none} />;
 }
 
 type FavouriteButtonProps = { app: Pick<AppCard, "id" | "title" | "isFavourite">; onChanged: () => Promise<void>; className?: string };
@@ -241,7 +241,7 @@ function ImportApp() {
   );
 }
 
-/** For a wrong file: what it is, and what to choose instead. Other failures are shown as everywhere. */
+/** For a wrong file: explains the problem and what to choose instead. Other failures use the shared message. */
 function WhyNot({ name, failure }: { name: string; failure: ApiFailure }) {
   const t = useTranslations("apps");
   const reasonCode = failure.code === "INVALID_JSON" ? "other" : objectOf(failure.details)?.reason;

@@ -27,14 +27,14 @@ type PresetsProps = {
 /** Fills the form: with the app's own values, those of the last run, or a saved preset. */
 export function Presets({ app, inputs, values, last, onFill }: PresetsProps) {
   const t = useTranslations("apps.presets");
-  const saved = useOnce(appApi(app, "presets"), presetsIn);
+  const loadedPresets = useOnce(appApi(app, "presets"), presetsIn);
   const [isSaving, setSaving] = useState(false);
-  const presets = saved.value ?? [];
+  const presets = loadedPresets.value ?? [];
   if (inputs.length === 0) return null;
-  function choose(chosen: string) {
-    if (chosen === OWN_VALUES) return onFill({});
-    if (chosen === LAST) return last && onFill(last);
-    const preset = presets.find(({ id }) => id === chosen);
+  function choose(selectedPreset: string) {
+    if (selectedPreset === OWN_VALUES) return onFill({});
+    if (selectedPreset === LAST) return last && onFill(last);
+    const preset = presets.find(({ id }) => id === selectedPreset);
     if (preset) onFill(valuesFrom(inputs, preset.inputs));
   }
   return (
@@ -48,13 +48,15 @@ export function Presets({ app, inputs, values, last, onFill }: PresetsProps) {
         <Options of={presets.map(({ id, name, isTeam }) => [id, isTeam ? t("ofTeam", { name }) : name])} />
       </Select>
       <Button onClick={() => setSaving(true)}>{t("save")}</Button>
-      {saved.failure ? <FailureMessage failure={saved.failure} onRetry={() => void saved.refresh()} className="w-full" /> : null}
+      {loadedPresets.failure ? (
+        <FailureMessage failure={loadedPresets.failure} onRetry={() => void loadedPresets.refresh()} className="w-full" />
+      ) : null}
       <Dialog isOpen={isSaving} onClose={() => setSaving(false)} title={t("title")}>
         <PresetForm
           app={app}
           presets={presets.filter(({ canChange }) => canChange)}
           values={toSend(inputs, values)}
-          onChanged={saved.refresh}
+          onChanged={loadedPresets.refresh}
           onClose={() => setSaving(false)}
         />
       </Dialog>

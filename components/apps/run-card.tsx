@@ -34,9 +34,9 @@ const tones: Readonly<Record<AppRunState, Tone>> = {
   cancelled: "off",
 };
 
-export type Shown = { run: AppRun; result: AppResult; item: ViewerItem };
+export type ShownResult = { run: AppRun; result: AppResult; item: ViewerItem };
 
-export function toShown(run: AppRun, result: AppResult): Shown[] {
+export function toShownResults(run: AppRun, result: AppResult): ShownResult[] {
   const { path, kind, number, name, label } = result;
   if (kind !== "image" || path === undefined) return [];
   const src = addressOf(path);
@@ -69,8 +69,8 @@ export function RunCard({ app, run, before, marked, onMark, onOpen, onReuse, onC
   const errors = useTranslations("errors");
   const [isEnding, setEnding] = useState(false);
   const { id, state, createdAt, results, progress, step, jobId, inputs } = run;
-  const pictures = results.flatMap((result) => toShown(run, result));
-  const others = results.filter((result) => toShown(run, result).length === 0);
+  const pictures = results.flatMap((result) => toShownResults(run, result));
+  const hiddenResults = results.filter((result) => toShownResults(run, result).length === 0);
   async function cancel() {
     setEnding(true);
     const result = await callApi(appApi(app.id, "runs", id, "cancel"), { method: "POST" });
@@ -148,9 +148,9 @@ export function RunCard({ app, run, before, marked, onMark, onOpen, onReuse, onC
             ))}
           </ul>
         ) : null}
-        {others.length > 0 ? (
+        {hiddenResults.length > 0 ? (
           <ul className="flex flex-col gap-3">
-            {others.map(({ number, kind, name, label, path, text }) => (
+            {hiddenResults.map(({ number, kind, name, label, path, text }) => (
               <OutputMedia
                 key={number}
                 view={{
@@ -164,7 +164,7 @@ export function RunCard({ app, run, before, marked, onMark, onOpen, onReuse, onC
                   temporary: false,
                 }}
                 node={label}
-                {...(path !== undefined && { address: addressOf(path) })}
+                {...(path !== undefined && { url: addressOf(path) })}
               />
             ))}
           </ul>
@@ -191,7 +191,7 @@ function Progress({ value, step }: { value: number; step: AppRun["step"] }) {
 function RunInputs({ app, inputs, run, before }: { app: string; inputs: readonly AppField[]; run: AppRun; before: AppRun | undefined }) {
   const t = useTranslations("apps.runs");
   const filledInputs = inputs.filter(({ name }) => own(run.inputs, name) !== undefined);
-  const changed = before ? differing(filledInputs, [run.inputs, before.inputs]) : [];
+  const changedFields = before ? differing(filledInputs, [run.inputs, before.inputs]) : [];
   if (filledInputs.length === 0) return null;
   const list = (appFields: readonly AppField[]) => (
     <dl className="grid grid-cols-[minmax(80px,max-content)_minmax(0,1fr)] gap-x-3 gap-y-1">
@@ -207,7 +207,7 @@ function RunInputs({ app, inputs, run, before }: { app: string; inputs: readonly
   );
   return (
     <div className="flex flex-col gap-1.5 text-sm">
-      {changed.length > 0 && changed.length < filledInputs.length ? list(changed) : null}
+      {changedFields.length > 0 && changedFields.length < filledInputs.length ? list(changedFields) : null}
       <details>
         <summary className="cursor-pointer text-ink-3 hover:text-ink">{t("given")}</summary>
         <div className="pt-1.5">{list(filledInputs)}</div>

@@ -13,7 +13,7 @@ import { objectOf, textOf } from "@/lib/contract/json/json";
 import { formatBytes } from "@/lib/shared/format";
 import { type FieldProblem } from "./app-values";
 
-/** "Picture: needs an image": the input's label, and what it takes. */
+/** The input's label and what it accepts, such as "Picture: needs an image". */
 export function useProblemText(): (problem: FieldProblem) => string {
   const t = useTranslations("apps.problem");
   const locale = useLocale();
@@ -23,8 +23,8 @@ export function useProblemText(): (problem: FieldProblem) => string {
     if (code === "missing") return t(`missing.${control}`, { label });
     if (code === "wrong_type") return t(`wrong_type.${control}`, { label });
     const isCounted = code === "too_many_pixels" && limit !== undefined;
-    const shown = isCounted ? new Intl.NumberFormat(locale).format(limit) : String(limit ?? "");
-    return t(code, { label, limit: code === "file_too_large" ? formatBytes(Number(limit), locale) : shown });
+    const limitText = isCounted ? new Intl.NumberFormat(locale).format(limit) : String(limit ?? "");
+    return t(code, { label, limit: code === "file_too_large" ? formatBytes(Number(limit), locale) : limitText });
   };
 }
 

@@ -24,13 +24,13 @@ const runsIn = ({ runs }: RunsAnswer) => runs;
 export function useAppRuns(app: string) {
   const path = appApi(app, "runs");
   const live = useLive(path, { read: asIs });
-  const more = useMore(path, live.value?.next, runsIn);
+  const pagedRuns = useMore(path, live.value?.next, runsIn);
   const pendingAttempts = useRef<Attempt[]>([]);
   const [isSending, setSending] = useState(false);
   const [failure, setFailure] = useState<ApiFailure>();
   const first = live.value?.runs ?? [];
   const firstIds = new Set(first.map(({ id }) => id));
-  const runs = [...first, ...more.items.filter(({ id }) => !firstIds.has(id))];
+  const runs = [...first, ...pagedRuns.items.filter(({ id }) => !firstIds.has(id))];
 
   async function sendLeft(): Promise<ApiFailure | undefined> {
     setSending(true);
@@ -55,14 +55,14 @@ export function useAppRuns(app: string) {
   return {
     live,
     runs,
-    more: more.button,
+    more: pagedRuns.button,
     isSending,
     failure,
     send: (inputs: Record<string, unknown>, times: number) => {
       pendingAttempts.current = Array.from({ length: times }, () => ({ key: newIdempotencyKey(), inputs }));
       return sendLeft();
     },
-    /** Sends the runs that were not sent. A run whose inputs have changed since gets a new key, as it is another run. */
+    /** Sends the unsent runs. A run whose inputs changed gets a new key, since it is another run. */
     again: (inputs: Record<string, unknown>) => {
       const text = writeExactJson(inputs);
       pendingAttempts.current = pendingAttempts.current.map((attempt) =>
@@ -77,7 +77,7 @@ export function useAppRuns(app: string) {
   };
 }
 
-/** An earlier request with the same key, whose answer was lost, may still be sending the run. If that was refused, it is sent once more. */
+/** An earlier request with the same key may still be sending the run. If it was refused, the run is sent once more. */
 async function waitUntilSent(path: `/${string}`, runResult: RunAnswer): Promise<Result<RunAnswer, ApiFailure>> {
   let result: Result<RunAnswer, ApiFailure> = ok(runResult);
   while (result.ok && result.value.run.state === "sending") {

@@ -15,12 +15,12 @@ export function useMore<Answer extends { next?: string }, T>(
 ): { items: readonly T[]; button: ReactNode } {
   const t = useTranslations("apps");
   const [pages, setPages] = useState<More<T>>({ path, items: [] });
-  const more: More<T> = pages.path === path ? pages : { path, items: [] };
-  const after = more.items.length > 0 ? more.next : next;
-  async function ask() {
-    if (after === undefined || more.isBusy) return;
-    setPages({ ...more, isBusy: true, failure: undefined });
-    const address: `/${string}` = `${path}${path.includes("?") ? "&" : "?"}after=${encodeURIComponent(after)}`;
+  const currentPages: More<T> = pages.path === path ? pages : { path, items: [] };
+  const cursor = currentPages.items.length > 0 ? currentPages.next : next;
+  async function loadMore() {
+    if (cursor === undefined || currentPages.isBusy) return;
+    setPages({ ...currentPages, isBusy: true, failure: undefined });
+    const address: `/${string}` = `${path}${path.includes("?") ? "&" : "?"}after=${encodeURIComponent(cursor)}`;
     const result = await callApi<Answer>(address);
     setPages((now) => {
       if (now.path !== path) return now;
@@ -29,13 +29,13 @@ export function useMore<Answer extends { next?: string }, T>(
     });
   }
   const button =
-    after === undefined ? null : (
+    cursor === undefined ? null : (
       <div className="flex flex-col items-center gap-2 px-4 pb-4">
-        {more.failure ? <FailureMessage failure={more.failure} onRetry={() => void ask()} /> : null}
-        <Button busy={more.isBusy} onClick={() => void ask()}>
+        {currentPages.failure ? <FailureMessage failure={currentPages.failure} onRetry={() => void loadMore()} /> : null}
+        <Button busy={currentPages.isBusy} onClick={() => void loadMore()}>
           {t("more")}
         </Button>
       </div>
     );
-  return { items: more.items, button };
+  return { items: currentPages.items, button };
 }

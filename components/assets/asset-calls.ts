@@ -47,10 +47,10 @@ type Where = { query: AssetsQuery; connectionId: string | undefined };
 
 export async function readAssets(
   { query, connectionId }: Where,
-  place: { offset: number; limit: number },
+  range: { offset: number; limit: number },
   signal?: AbortSignal,
 ): Promise<Result<AssetPage, ApiFailure>> {
-  const result = await callApi<AssetsAnswer>(assetsApiPath({ ...query, ...place }, connectionId), { signal });
+  const result = await callApi<AssetsAnswer>(assetsApiPath({ ...query, ...range }, connectionId), { signal });
   return result.ok ? ok(toAssetPage(result.value)) : result;
 }
 
@@ -62,14 +62,14 @@ type UseAsset = {
   initial?: TimedValue<AssetDetail>;
   initialFailure?: Failure;
   /** The asset as the list has it, shown until the asset's own answer arrives. */
-  listed?: AssetView;
+  listedAsset?: AssetView;
 };
 
-/** One asset, kept current. */
-export function useAsset({ id, connectionId, initial, initialFailure, listed }: UseAsset) {
+/** Loads one asset and keeps it current. */
+export function useAsset({ id, connectionId, initial, initialFailure, listedAsset }: UseAsset) {
   const path = connectionId ? assetPath(id, connectionId) : undefined;
   const live = useLive(path, { initial, initialFailure, read });
-  const asset: AssetDetail | undefined = live.value ?? (listed && { ...listed, others: {} });
+  const asset: AssetDetail | undefined = live.value ?? (listedAsset && { ...listedAsset, others: {} });
   return { ...live, asset };
 }
 

@@ -19,7 +19,7 @@ import { JobSiblings } from "./detail/job-siblings";
 type AssetPanelProps = {
   id: string;
   /** The asset as the list has it, shown until the asset's own answer arrives. */
-  listed?: AssetView;
+  listedAsset?: AssetView;
   connectionId?: string;
   connection?: string;
   canChange: boolean;
@@ -30,10 +30,10 @@ type AssetPanelProps = {
 };
 
 /** Next to the gallery, which keeps its scroll position and its keys: arrows move to the next picture, and the panel follows. */
-export function AssetPanel({ id, listed, connectionId, connection, canChange, onClose, onPatch, onDeleted }: AssetPanelProps) {
+export function AssetPanel({ id, listedAsset, connectionId, connection, canChange, onClose, onPatch, onDeleted }: AssetPanelProps) {
   const t = useTranslations("assets.panel");
   const assets = useTranslations("assets");
-  const { asset, failure, refresh, patch } = useAsset({ id, connectionId, listed });
+  const { asset, failure, refresh, patch } = useAsset({ id, connectionId, listedAsset });
   const rights = useAssetRights(connectionId, canChange);
   const edits = useAssetEdits({
     asset,

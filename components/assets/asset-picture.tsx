@@ -23,9 +23,9 @@ type AssetPictureProps = {
   className?: string;
 };
 
-/** Formats that every browser and the console can read; of other formats one of them may read what the other cannot. */
+/** Formats that every browser and the console can decode. */
 const mustBeReadable = /\.(png|jpe?g|webp|gif)$/i;
-const doubled = { 128: 256, 256: 512, 512: 1024, 1024: 1024 } as const;
+const doubleEdge = { 128: 256, 256: 512, 512: 1024, 1024: 1024 } as const;
 
 /** The preview, or a placeholder of the same size that names the kind of file. Nothing is requested where no picture can exist. */
 export function AssetPicture({
@@ -48,13 +48,13 @@ export function AssetPicture({
       {mayHavePreview && isRequested ? (
         <Picture
           src={urlOf(edge)}
-          srcSet={edge < 1024 ? `${urlOf(edge)} 1x, ${urlOf(doubled[edge])} 2x` : undefined}
+          srcSet={edge < 1024 ? `${urlOf(edge)} 1x, ${urlOf(doubleEdge[edge])} 2x` : undefined}
           alt={alt}
           width={320}
           height={240}
           eager={eager}
           fit={fit}
-          instead={(address) => <LostPlate {...plate} address={address} mustBeReadable={mustBeReadable.test(asset.name)} />}
+          fallback={(address) => <LostPlate {...plate} address={address} mustBeReadable={mustBeReadable.test(asset.name)} />}
           className="absolute inset-0 size-full"
         />
       ) : null}

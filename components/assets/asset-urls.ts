@@ -55,9 +55,7 @@ export function assetFileUrl(asset: Pick<AssetView, "file" | "hash" | "name" | "
   return viewUrl({ ...fileOfAsset(asset), connection });
 }
 
-/**
- * Whether this service serves files. A service with only the core interface is checked with one file, once per tab; all others serve files.
- */
+/** Whether this service serves files. A service with only the core API is checked with one file, once per tab. */
 export function useHandsOutFiles(connectionId: string | undefined, file: string | undefined): boolean {
   const isCore = useCapabilities(connectionId, ["tags.list"]).has("tags.list") === false;
   const { data } = useSWRImmutable(isCore && file !== undefined ? ["assets.file", connectionId] : null, async () =>

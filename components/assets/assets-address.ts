@@ -5,7 +5,7 @@ import { type AssetsAnswer, type AssetsQuery } from "@/lib/contract/schemas/asse
 import { type AssetView, toAssetView } from "@/lib/contract/views/asset-view";
 import { tileSizes } from "./gallery/gallery-layout";
 
-/** Tiles take more room than rows of text, so a page has fewer; 60 fills five columns by twelve rows. */
+/** A page has fewer tiles than table rows: 60 fills five columns by twelve rows. */
 export const PAGE_SIZE = 60;
 
 /** Tags that the interface itself gives. */
@@ -32,11 +32,11 @@ export const sortings = [
   { key: "smallest", sort: "size", order: "asc" },
 ] as const satisfies readonly { key: string; sort: AssetsQuery["sort"]; order: AssetsQuery["order"] }[];
 
-/** What the page's links keep besides the query. */
+/** Parameters that the page's links keep in addition to the query. */
 type AssetsLocation = {
   look?: AssetsLook;
   connection?: string;
-  /** A member with a default view reaches the bare list by `view=all`; any other address names its own filters. */
+  /** With a default view, `view=all` selects the unfiltered list. Any other URL names its own filters. */
   view?: "all";
   asset?: string;
 };
@@ -97,11 +97,11 @@ export function withTagState(query: AssetsQuery, tag: string, state: TagState): 
   return { include_tags: include, exclude_tags: state === "exclude" ? [...exclude, tag] : exclude };
 }
 
-const after: Readonly<Record<TagState, TagState>> = { any: "include", include: "exclude", exclude: "any" };
+const nextState: Readonly<Record<TagState, TagState>> = { any: "include", include: "exclude", exclude: "any" };
 
 /** The first click asks for assets with the tag, the second for those without it, the third removes it. */
 export function withNextTagState(query: AssetsQuery, tag: string): Pick<AssetsQuery, "include_tags" | "exclude_tags"> {
-  return withTagState(query, tag, after[tagState(query, tag)]);
+  return withTagState(query, tag, nextState[tagState(query, tag)]);
 }
 
 /** The interface's own tags first, then all others in the query. */

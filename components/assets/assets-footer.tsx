@@ -12,7 +12,7 @@ import { useNumberFormat } from "@/components/ui/time/use-time-format";
 import { type AssetsQuery } from "@/lib/contract/schemas/asset";
 import { MAX_PAGE_SIZE, useAssetRights } from "./asset-calls";
 import { type AssetsLook, isFiltered, unfiltered } from "./assets-address";
-import { type AssetAct, type Entry } from "./bulk/use-asset-bulk";
+import { type AssetAction, type Entry } from "./bulk/use-asset-bulk";
 import { type AssetsSource } from "./gallery/chunk-store";
 import { type Picking } from "./gallery/use-picking";
 
@@ -20,7 +20,7 @@ type AssetsFooterProps = {
   source: AssetsSource;
   hasMore: boolean | undefined;
   by: AssetsLook["by"];
-  place: ListState<AssetsQuery>;
+  listState: ListState<AssetsQuery>;
   /** The first visible one, counted from 0. */
   firstIndex: number;
   onBy: (by: AssetsLook["by"]) => void;
@@ -33,10 +33,10 @@ const bar =
   "sticky bottom-[calc(49px+env(safe-area-inset-bottom))] z-20 mt-auto flex h-11 shrink-0 items-center gap-3 border-t border-line bg-bg px-4 text-ink-3 md:bottom-0 md:px-5";
 
 /** The position in the list, and ways to another part of it: page by page, or one long list with a jump. */
-export function AssetsFooter({ source, hasMore, by, place, firstIndex, onBy, onJump, onSelectAll }: AssetsFooterProps) {
+export function AssetsFooter({ source, hasMore, by, listState, firstIndex, onBy, onJump, onSelectAll }: AssetsFooterProps) {
   const t = useTranslations("assets.foot");
   const number = useNumberFormat();
-  const query = useListQuery(place);
+  const query = useListQuery(listState);
   const { count, total } = source;
   const buttons = (
     <>
@@ -56,11 +56,11 @@ export function AssetsFooter({ source, hasMore, by, place, firstIndex, onBy, onJ
         count={count}
         total={total}
         hasMore={hasMore}
-        hrefOf={(offset) => place.hrefOf({ offset })}
+        hrefOf={(offset) => listState.hrefOf({ offset })}
         className="mt-auto md:sticky md:bottom-0 md:z-20"
       >
         {buttons}
-        <PageControls offset={query.offset} limit={query.limit} total={total} maxLimit={MAX_PAGE_SIZE} onGo={place.go} />
+        <PageControls offset={query.offset} limit={query.limit} total={total} maxLimit={MAX_PAGE_SIZE} onGo={listState.go} />
       </Paging>
     );
   }
@@ -95,9 +95,9 @@ export function AssetsFooter({ source, hasMore, by, place, firstIndex, onBy, onJ
   );
 }
 
-export function AssetsEmpty({ place, canChange }: { place: ListState<AssetsQuery>; canChange: boolean }) {
-  const query = useListQuery(place);
-  const { hrefOf } = place;
+export function AssetsEmpty({ place: listState, canChange }: { place: ListState<AssetsQuery>; canChange: boolean }) {
+  const query = useListQuery(listState);
+  const { hrefOf } = listState;
   const t = useTranslations("assets");
   const action = (href: string, label: string) => <ButtonLink href={href}>{label}</ButtonLink>;
   if (query.offset > 0)
@@ -121,11 +121,11 @@ type AssetsSelectedProps = {
   connectionId?: string;
   connection?: string;
   canChange: boolean;
-  onDone: (assetAct: AssetAct, entries: readonly Entry[]) => void;
+  onDone: (assetAct: AssetAction, entries: readonly Entry[]) => void;
   onCompare: (ids: readonly string[]) => void;
 };
 
-/** Mounted with the first selection; it then stays mounted, as it shows the result of what was done. */
+/** Mounted with the first selection, and stays mounted to show the result of the action. */
 export function AssetsSelected(props: AssetsSelectedProps) {
   const { store } = props.picking;
   const isAny = useSelectionValue(store, () => store.ids().size > 0);
@@ -143,7 +143,7 @@ function Selected({ picking, query, total, connectionId, connection, canChange, 
   const selected = useMemo(
     () =>
       isMatching
-        ? { kind: "matching" as const, query, total: total ?? ids.size, seen: chosen() }
+        ? { kind: "matching" as const, query, total: total ?? ids.size, loadedAssets: chosen() }
         : { kind: "named" as const, assets: ids.size > 0 ? chosen() : [] },
     [isMatching, ids, query, total, chosen],
   );

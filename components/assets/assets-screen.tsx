@@ -27,7 +27,7 @@ import { assetHref } from "./asset-urls";
 import { type AssetPage, assetsHref, isFiltered, questionOf, unfiltered } from "./assets-address";
 import { AssetsEmpty, AssetsFooter, AssetsSelected } from "./assets-footer";
 import { AssetsFilters, AssetsTools, useLook } from "./assets-tools";
-import { type AssetAct, type Entry } from "./bulk/use-asset-bulk";
+import { type AssetAction, type Entry } from "./bulk/use-asset-bulk";
 import { Gallery, type GalleryHandle } from "./gallery/gallery";
 import { aroundPage, noteOffset, useEndless, usePaged } from "./gallery/use-endless";
 import { usePicking } from "./gallery/use-picking";
@@ -72,7 +72,7 @@ export function AssetsScreen({ query, connection, view, canChange, assets: readi
   const paged = usePaged({ query, connectionId, first, isOn: isPaged });
   const source = isPaged ? paged : endless;
   const { failure } = source;
-  // A service without assets is not unreachable: there is nothing to filter, to add or to wait for.
+  // A service without assets is not unreachable, so there is nothing to filter, add or retry.
   const isAbsent = failure !== undefined && isMissingOperation(failure);
   const picking = usePicking(source, questionOf(query) + (isPaged ? query.offset : ""));
   useStoredAssets(source.refresh);
@@ -89,19 +89,19 @@ export function AssetsScreen({ query, connection, view, canChange, assets: readi
   const firstIndex = rest.galleryKey === galleryKey ? rest.index : startIndex;
   const gallery = useRef<GalleryHandle>(undefined);
   /** Calls to the gallery while its code is still loading. */
-  const due = useRef<{ galleryKey: string; act: (handle: GalleryHandle) => void }[]>([]);
+  const pendingActions = useRef<{ galleryKey: string; action: (handle: GalleryHandle) => void }[]>([]);
   const onReady = useCallback(
     (handle: GalleryHandle | undefined) => {
       gallery.current = handle;
       if (!handle) return;
-      const acts = due.current.filter((item) => item.galleryKey === galleryKey);
-      due.current = [];
-      for (const { act } of acts) queueMicrotask(() => act(gallery.current ?? handle)); // an effect must not draw at once
+      const dueActions = pendingActions.current.filter((item) => item.galleryKey === galleryKey);
+      pendingActions.current = [];
+      for (const { action } of dueActions) queueMicrotask(() => action(gallery.current ?? handle)); // an effect must not draw at once
     },
     [galleryKey],
   );
-  const withGallery = (act: (handle: GalleryHandle) => void) =>
-    gallery.current ? act(gallery.current) : void due.current.push({ galleryKey, act });
+  const withGallery = (action: (handle: GalleryHandle) => void) =>
+    gallery.current ? action(gallery.current) : void pendingActions.current.push({ galleryKey, action });
   const onRest = useCallback(
     (index: number) => {
       setRest({ galleryKey, index });
@@ -126,11 +126,11 @@ export function AssetsScreen({ query, connection, view, canChange, assets: readi
   const seeInFull = (index: number) => viewing.open(pageStart + index);
   const compared = useShown("compare");
   const compare = useCallback((ids: readonly string[]) => compared.open(ids.join(",")), [compared]);
-  function done(assetAct: AssetAct, entries: readonly Entry[]) {
-    // Deleted assets leave the list; tags are updated in place, so that nothing moves.
+  function handleDone(assetAct: AssetAction, entries: readonly Entry[]) {
+    // Deleted assets leave the list. Tags are updated in place, so that nothing moves.
     if (assetAct.kind === "delete") return source.refresh();
-    const shown = new Set(source.rows().map(({ id }) => id));
-    for (const { id, total } of entries) if (total && shown.has(id)) source.patch(id, (asset) => ({ ...asset, tags: [...total] }));
+    const shownIds = new Set(source.rows().map(({ id }) => id));
+    for (const { id, total } of entries) if (total && shownIds.has(id)) source.patch(id, (asset) => ({ ...asset, tags: [...total] }));
   }
   const shared = {
     source,
@@ -162,7 +162,7 @@ export function AssetsScreen({ query, connection, view, canChange, assets: readi
             />
           </div>
           <AssetsTools
-            place={listState}
+            listState={listState}
             look={look}
             onLook={setLook}
             onView={source.count > 0 && !source.isEmpty ? () => seeInFull(firstIndex) : undefined}
@@ -198,7 +198,7 @@ export function AssetsScreen({ query, connection, view, canChange, assets: readi
             </div>
           ) : null}
           {source.count > 0 && !source.isEmpty && look.look === "table" ? (
-            <AssetsTable key={galleryKey} {...shared} place={listState} />
+            <AssetsTable key={galleryKey} {...shared} listState={listState} />
           ) : null}
           <AssetsSelected
             picking={picking}
@@ -207,14 +207,14 @@ export function AssetsScreen({ query, connection, view, canChange, assets: readi
             connectionId={connectionId}
             connection={connection}
             canChange={canChange}
-            onDone={done}
+            onDone={handleDone}
             onCompare={compare}
           />
         </div>
         {openId === undefined ? null : (
           <AssetPanel
             id={openId}
-            listed={source.at(source.indexOf(openId))}
+            listedAsset={source.at(source.indexOf(openId))}
             connectionId={connectionId}
             connection={connection}
             canChange={canChange}
@@ -255,7 +255,7 @@ export function AssetsScreen({ query, connection, view, canChange, assets: readi
           source={source}
           hasMore={paged.hasMore}
           by={look.by}
-          place={listState}
+          listState={listState}
           firstIndex={firstIndex}
           onBy={(by) => {
             const offset = by === "pages" ? Math.floor(firstIndex / query.limit) * query.limit : query.offset;

@@ -34,7 +34,7 @@ import { tileSizes } from "./gallery/gallery-layout";
 const ViewsDialog = dynamic(() => import("@/components/frame/list/views-dialog").then((module) => module.ViewsDialog), { ssr: false });
 
 type AssetsToolsProps = {
-  place: ListState<AssetsQuery>;
+  listState: ListState<AssetsQuery>;
   look: AssetsLook;
   onLook: (change: Partial<AssetsLook>) => void;
   /** Absent where there are no assets. */
@@ -43,16 +43,16 @@ type AssetsToolsProps = {
 };
 
 /** The view's own tools, on the right of the tool bar. */
-export function AssetsTools({ place, look, onLook, onView, canShare }: AssetsToolsProps) {
+export function AssetsTools({ listState, look, onLook, onView, canShare }: AssetsToolsProps) {
   const connectionParam = useConnectionParam();
   const t = useTranslations("assets");
-  const query = useListQuery(place);
+  const query = useListQuery(listState);
   const [isOpen, setOpen] = useState(false);
   const isGallery = look.look === "gallery";
   const pressed = (isOn: boolean) => (isOn ? "border-ink bg-off-soft" : undefined);
   return (
     <>
-      <SortSelect place={place} />
+      <SortSelect place={listState} />
       <Button aria-haspopup="dialog" onClick={() => setOpen(true)}>
         {useTranslations("savedViews")("open")} <span aria-hidden="true">▾</span>
       </Button>
@@ -108,8 +108,8 @@ export function AssetsTools({ place, look, onLook, onView, canShare }: AssetsToo
 }
 
 /** All five fields, in both directions, under everyday names. */
-function SortSelect({ place }: { place: ListState<AssetsQuery> }) {
-  const query = useListQuery(place);
+function SortSelect({ place: listState }: { place: ListState<AssetsQuery> }) {
+  const query = useListQuery(listState);
   const t = useTranslations("assets");
   const sorting = sortings.find(({ sort, order }) => sort === query.sort && order === query.order);
   return (
@@ -118,7 +118,7 @@ function SortSelect({ place }: { place: ListState<AssetsQuery> }) {
       value={sorting?.key ?? ""}
       onChange={({ currentTarget }) => {
         const sorting = sortings.find(({ key }) => key === currentTarget.value);
-        if (sorting) place.go({ sort: sorting.sort, order: sorting.order });
+        if (sorting) listState.go({ sort: sorting.sort, order: sorting.order });
       }}
       className="max-w-[126px] shrink-0 border-transparent bg-transparent text-ink-3 max-sm:text-[13px]"
     >
@@ -127,7 +127,7 @@ function SortSelect({ place }: { place: ListState<AssetsQuery> }) {
   );
 }
 
-/** Every way to bring bytes into the service, behind one button. */
+/** A menu of all upload sources. */
 export function UploadMenu() {
   const t = useTranslations("frame.ways");
   const sources = uploadSourcesOf(useConnection());
@@ -169,16 +169,16 @@ type AssetsFiltersProps = {
 };
 
 /** Every filter is in the address: a reload, a link and Back show the same pictures. */
-export function AssetsFilters({ place, connectionId, seenTags }: AssetsFiltersProps) {
+export function AssetsFilters({ place: listState, connectionId, seenTags }: AssetsFiltersProps) {
   const t = useTranslations("assets");
   // If the address has a filter that the connection does not offer, it is still shown and can be removed.
   const canFilter = useFeature("metadataFilter");
   const [open, setOpen] = useState<"tags" | "metadata">();
-  const query = useListQuery(place);
-  const { hrefOf, go } = place;
+  const query = useListQuery(listState);
+  const { hrefOf, go } = listState;
   const conditions = readFilter(query.metadata_filter).length;
   const close = () => setOpen(undefined);
-  const more = useRef<HTMLButtonElement>(null);
+  const moreButton = useRef<HTMLButtonElement>(null);
   return (
     <>
       <SearchField
@@ -203,7 +203,7 @@ export function AssetsFilters({ place, connectionId, seenTags }: AssetsFiltersPr
                 event.preventDefault();
                 go(withNextTagState(query, tag));
                 // This click removes the tag's chip (unless it is the interface's own tag), and the focus would be lost with it.
-                if (state === "exclude" && !isOwn(tag)) more.current?.focus();
+                if (state === "exclude" && !isOwn(tag)) moreButton.current?.focus();
               }}
               aria-label={t(`filter.tag.${state}`, { tag })}
               className={chipStyle(
@@ -220,7 +220,7 @@ export function AssetsFilters({ place, connectionId, seenTags }: AssetsFiltersPr
         })}
       </div>
       <button
-        ref={more}
+        ref={moreButton}
         type="button"
         aria-haspopup="dialog"
         aria-label={t("filter.addTagLabel")}
@@ -249,12 +249,12 @@ export function AssetsFilters({ place, connectionId, seenTags }: AssetsFiltersPr
       </FiltersPopover>
       <ClearFilters isSet={isFiltered(query)} onClear={() => go(unfiltered)} />
       {open === "tags" ? (
-        <TagDialog query={query} connectionId={connectionId} seen={[...ownTags, ...seenTags()]} onChange={go} onClose={close} />
+        <TagDialog query={query} connectionId={connectionId} loadedTags={[...ownTags, ...seenTags()]} onChange={go} onClose={close} />
       ) : null}
     </>
   );
 }
 
 function isOwn(tag: string): boolean {
-  return ownTags.some((own) => own === tag);
+  return ownTags.some((ownTag) => ownTag === tag);
 }

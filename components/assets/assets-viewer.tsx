@@ -31,25 +31,25 @@ const AHEAD = 12;
 /** Shows the whole filtered list, one asset at a time; an asset that a link names but the list lacks is shown alone. */
 export function AssetsViewer({ source, viewing, onCompare, isCovered, ...where }: AssetsViewerProps) {
   const errors = useTranslations("errors");
-  const { want, count } = source;
+  const { request, count } = source;
   const { at, id, close } = viewing;
   const isAlone = at === undefined;
-  const alone = useAsset({ id: id ?? "", connectionId: isAlone && id !== undefined ? where.connectionId : undefined });
-  const assetAt = (index: number) => (isAlone ? alone.asset : source.at(index));
-  const shown = assetAt(at ?? 0);
-  const canDownload = useHandsOutFiles(where.connectionId, shown && assetFileUrl(shown, where.connectionId));
+  const singleAsset = useAsset({ id: id ?? "", connectionId: isAlone && id !== undefined ? where.connectionId : undefined });
+  const assetAt = (index: number) => (isAlone ? singleAsset.asset : source.at(index));
+  const shownAsset = assetAt(at ?? 0);
+  const canDownload = useHandsOutFiles(where.connectionId, shownAsset && assetFileUrl(shownAsset, where.connectionId));
   useEffect(() => {
-    if (at !== undefined) want(Math.max(0, at - AHEAD), Math.min(count, at + AHEAD), "full view");
-  }, [want, at, count]);
-  useEffect(() => () => want(0, 0, "full view"), [want]);
-  const { failure } = alone;
-  const isLost = isAlone && failure !== undefined && !alone.asset && !isCovered;
+    if (at !== undefined) request(Math.max(0, at - AHEAD), Math.min(count, at + AHEAD), "full view");
+  }, [request, at, count]);
+  useEffect(() => () => request(0, 0, "full view"), [request]);
+  const { failure } = singleAsset;
+  const isLost = isAlone && failure !== undefined && !singleAsset.asset && !isCovered;
   useEffect(() => {
     if (!isLost) return;
     showToast({ tone: "bad", text: failureText(errors, failure) });
     close();
   }, [isLost, failure, errors, close]);
-  // One dialog stays open throughout: reopening it would cover a comparison that is open above it.
+  // The dialog stays open throughout, since reopening it would cover a comparison above it.
   return (
     <Viewer
       count={isAlone ? 1 : count}
@@ -63,7 +63,7 @@ export function AssetsViewer({ source, viewing, onCompare, isCovered, ...where }
       onCompare={isAlone ? undefined : onCompare}
       isCovered={isCovered}
       canDownload={canDownload}
-      shareOn={canDownload ? where.connectionId : undefined}
+      shareConnectionId={canDownload ? where.connectionId : undefined}
     />
   );
 }
@@ -99,15 +99,15 @@ export function AssetsCompare({ named, find, connectionId, connection, onClose }
   );
   const assets = data?.flatMap((result) => (result.ok ? [result.value] : []));
   const [failure] = data?.flatMap((result) => (result.ok ? [] : [result.failure])) ?? [];
-  const lost = failure && assets ? ids.length - assets.length : 0;
+  const lostCount = failure && assets ? ids.length - assets.length : 0;
   const isPossible = assets === undefined || assets.length > 1;
   useEffect(() => {
-    if (failure) showToast({ tone: "bad", text: `${t("lost", { count: lost })} ${failureText(errors, failure)}` });
+    if (failure) showToast({ tone: "bad", text: `${t("lost", { count: lostCount })} ${failureText(errors, failure)}` });
     if (!isPossible) onClose();
-  }, [failure, lost, isPossible, t, errors, onClose]);
+  }, [failure, lostCount, isPossible, t, errors, onClose]);
   const hasFailed = failure !== undefined;
   useEffect(() => {
-    // Drops a failed answer, so that opening it again asks again.
+    // Drops a failed response, so that reopening requests it again.
     if (hasFailed) return () => void mutate(undefined, { revalidate: false });
   }, [hasFailed, mutate]);
   if (!assets || !isPossible) return null;

@@ -13,32 +13,40 @@ type TagsDialogProps = {
   label: string;
   connectionId: string | undefined;
   /** Tags of the loaded assets, offered first. */
-  seen: readonly string[];
+  loadedTags: readonly string[];
   /** Only these can be chosen, as when tags are removed. */
-  isClosed?: boolean;
+  isExistingOnly?: boolean;
   onTags: (tags: string[]) => void;
   onClose: () => void;
 };
 
-const OFFERED = 12;
+const MAX_OFFERED = 12;
 
 /** Chooses one or more tags, typed or from the existing ones. */
-export function TagsDialog({ title, label, connectionId, seen, isClosed = false, onTags, onClose }: TagsDialogProps) {
+export function TagsDialog({
+  title,
+  label,
+  connectionId,
+  loadedTags,
+  isExistingOnly: isExistingOnly = false,
+  onTags,
+  onClose,
+}: TagsDialogProps) {
   const t = useTranslations("assets.tags");
   const [tags, setTags] = useState<string[]>([]);
   const [typed, setTyped] = useState("");
   const id = useId();
   const search = typed.trim();
-  const { tags: listed } = useTags(isClosed ? undefined : connectionId, search.includes(",") ? "" : search);
-  const otherTags = [...new Set([...seen, ...listed.map(({ name }) => name)])].filter((tag) => !tags.includes(tag));
-  const offered = otherTags.filter((tag) => tag.toLowerCase().includes(search.toLowerCase())).slice(0, OFFERED);
+  const { tags: listedTags } = useTags(isExistingOnly ? undefined : connectionId, search.includes(",") ? "" : search);
+  const otherTags = [...new Set([...loadedTags, ...listedTags.map(({ name }) => name)])].filter((tag) => !tags.includes(tag));
+  const suggestions = otherTags.filter((tag) => tag.toLowerCase().includes(search.toLowerCase())).slice(0, MAX_OFFERED);
   // An existing tag, set elsewhere, may contain a comma.
   const typedTags = otherTags.includes(search) ? [search] : readTags(search);
-  const only = onlyTag(search, offered);
-  // With a comma after it, the typed text is a complete tag, even if it is a part of another.
-  const typedOut = search.includes(",");
-  const take = (taken: readonly string[]) => {
-    setTags([...tags.filter((other) => !taken.includes(other)), ...taken]);
+  const only = onlyTag(search, suggestions);
+  // Text followed by a comma is a complete tag, even if another tag contains it.
+  const isTypedOut = search.includes(",");
+  const addTags = (newTags: readonly string[]) => {
+    setTags([...tags.filter((other) => !newTags.includes(other)), ...newTags]);
     setTyped("");
   };
   const all = [...new Set([...tags, ...typedTags])];
@@ -74,17 +82,17 @@ export function TagsDialog({ title, label, connectionId, seen, isClosed = false,
           placeholder={t("searchPlaceholder")}
           onChange={({ currentTarget }) => setTyped(currentTarget.value)}
           onKeyDown={(event) => {
-            // A second Enter, with nothing typed, submits; during composition (IME) Enter is left to the keyboard.
+            // A second Enter without text submits. During composition (IME), Enter belongs to the input method.
             if (event.key !== "Enter" || isComposing(event.nativeEvent) || search === "") return;
             event.preventDefault();
-            take(typedOut || !only ? typedTags : [only]);
+            addTags(isTypedOut || !only ? typedTags : [only]);
           }}
         />
-        {offered.length > 0 ? (
+        {suggestions.length > 0 ? (
           <ul aria-label={t("list")} className="mt-2 flex max-h-40 flex-wrap gap-1.5 overflow-y-auto">
-            {offered.map((tag) => (
+            {suggestions.map((tag) => (
               <li key={tag} className="max-w-full min-w-0">
-                <button type="button" onClick={() => take([tag])} className={chipStyle(false, "max-w-full")}>
+                <button type="button" onClick={() => addTags([tag])} className={chipStyle(false, "max-w-full")}>
                   <span className="truncate">{tag}</span>
                 </button>
               </li>

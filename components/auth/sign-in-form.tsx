@@ -41,7 +41,7 @@ export function SignInForm() {
 
 type ProviderButtonsProps = {
   providers: readonly OidcChoice[];
-  /** Of an invitation, which is then accepted by the person with its address at the provider. */
+  /** The invitation is accepted when the person signs in with its address at the provider. */
   token?: string;
 };
 
@@ -54,13 +54,13 @@ export function ProviderButtons({ providers, token }: ProviderButtonsProps) {
   async function go({ id, label }: OidcChoice) {
     setBusyWith(id);
     setRefused(undefined);
-    const going = await signInAt(
+    const redirect = await signInAt(
       id,
       token === undefined ? { purpose: "signIn", returnTo: returnPath() } : { purpose: "join", token, returnTo: "/" },
     );
-    if (going.ok) return window.location.assign(going.value);
+    if (redirect.ok) return window.location.assign(redirect.value);
     setBusyWith(undefined);
-    setRefused({ provider: label, reason: going.failure });
+    setRefused({ provider: label, reason: redirect.failure });
   }
   return (
     <div className="flex flex-col gap-2">

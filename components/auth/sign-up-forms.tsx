@@ -95,7 +95,7 @@ type InvitationReason = (typeof spent)[number] | "taken" | "noToken";
 
 const refused = object({ invitation: oneOf(spent) });
 
-/** What a refusal says about the link; undefined for unrelated failures. */
+/** Why the link was refused; undefined for unrelated failures. */
 export function invitationReason({ code, details }: Failure): InvitationReason | undefined {
   if (code === "CONFLICT") return "taken";
   return refused(details)?.invitation;

@@ -78,7 +78,7 @@ type DataTableProps<Row extends RowData> = {
   /** Replaces `isSelected` in long lists: a row whose mark changes renders itself, without the table. */
   marks?: RowMarks;
   isBusy?: (row: Row) => boolean;
-  /** The text of a row. If given, rows far from view are rendered as text alone: fast, and still found by the browser's own search. */
+  /** The text of a row. If set, rows far from view render as plain text: fast, and still found by the browser's search. */
   placeholderText?: (row: Row) => string;
   /** `rows` are a part of a longer list, whose other rows are not here at all. */
   part?: { first: number; total: number };
@@ -94,7 +94,7 @@ type DataTableProps<Row extends RowData> = {
 
 const noRows: never[] = [];
 
-/** Rows keep their identity over answers (`rowId`), so that a new answer changes cells but never scroll or focus. */
+/** Rows keep their identity across responses (`rowId`), so a response changes cells but never scroll or focus. */
 export function DataTable<Row extends RowData>(props: DataTableProps<Row>) {
   const { caption, columns, rows, rowId, isSelected, marks, isBusy, placeholderText, part, onClick, sorting, sizing } = props;
   const element = useRef<HTMLTableElement>(null);
@@ -184,18 +184,18 @@ function useRowKeys(table: RefObject<HTMLTableElement | null>): void {
   usePageKey((event) => {
     if (!isFreeKey(event)) return;
     const rows = [...(table.current?.querySelectorAll<HTMLElement>("tbody tr[data-row]") ?? [])];
-    const here = rows.findIndex((row) => row.contains(document.activeElement));
+    const focusedIndex = rows.findIndex((row) => row.contains(document.activeElement));
     const key = event.key.toLowerCase();
-    const by = stepOf(key, here >= 0 && document.activeElement?.matches("a, input") === true);
+    const by = stepOf(key, focusedIndex >= 0 && document.activeElement?.matches("a, input") === true);
     if (by !== undefined) {
-      const next = here < 0 ? rows[firstInView(rows)] : beside(rows, here, by);
-      if (event.shiftKey) for (const row of [rows[here], next]) choose(row, true);
+      const next = focusedIndex < 0 ? rows[firstInView(rows)] : neighbourIndex(rows, focusedIndex, by);
+      if (event.shiftKey) for (const row of [rows[focusedIndex], next]) choose(row, true);
       const link = next?.querySelector<HTMLElement>("a[href]");
       link?.focus({ preventScroll: true });
       // Scrolls it back into view if the page was scrolled far away.
-      (next ?? rows[here])?.scrollIntoView?.({ block: "nearest" });
-    } else if (key === "x" && here >= 0) {
-      choose(rows[here]);
+      (next ?? rows[focusedIndex])?.scrollIntoView?.({ block: "nearest" });
+    } else if (key === "x" && focusedIndex >= 0) {
+      choose(rows[focusedIndex]);
     } else return;
     event.preventDefault();
   });
@@ -208,10 +208,10 @@ function stepOf(key: string, isOnRow: boolean): 1 | -1 | undefined {
 }
 
 /** The next row in the list, which is not rendered while it is far from view. */
-function beside(rows: readonly HTMLElement[], here: number, by: 1 | -1): HTMLElement | undefined {
+function neighbourIndex(rows: readonly HTMLElement[], index: number, by: 1 | -1): HTMLElement | undefined {
   const placeOf = (row: HTMLElement | undefined) => Number(row?.getAttribute("aria-rowindex"));
-  const next = rows[here + by];
-  return placeOf(next) === 0 || placeOf(next) === placeOf(rows[here]) + by ? next : undefined;
+  const next = rows[index + by];
+  return placeOf(next) === 0 || placeOf(next) === placeOf(rows[index]) + by ? next : undefined;
 }
 
 function firstInView(rows: readonly HTMLElement[]): number {

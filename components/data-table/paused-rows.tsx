@@ -1,63 +1,70 @@
 import { useState, useSyncExternalStore } from "react";
 
 /** `baseTotal`: the length of the list when its rows were last refreshed. */
-type Shown<Row> = { view: string; latest: Row[]; isPaused: boolean; rows: Row[]; newCount: number; baseTotal: number | undefined };
+type ShownRows<Row> = { view: string; latest: Row[]; isPaused: boolean; rows: Row[]; newCount: number; baseTotal: number | undefined };
 /** `isHeld`: a later page of the list, where new rows never appear automatically. */
 type Page = { total: number | undefined; isHeld: boolean };
 
-/** At the top of a first page, new rows appear at once. Elsewhere they wait, so that nothing jumps. `view` identifies the query. */
+/** New rows appear at once at the top of the first page. Elsewhere they wait, so that nothing jumps. `view` identifies the query. */
 export function usePausedRows<Row extends { id: string }>(
   view: string,
   latest: Row[],
   { total, isHeld }: Page,
 ): { rows: Row[]; newCount: number } {
-  const [shown, setShown] = useState<Shown<Row>>({ view, latest, isPaused: false, rows: latest, newCount: 0, baseTotal: total });
-  // Scrolling away from the top changes nothing yet; the next answer waits until the reader returns to the top.
+  const [shownRows, setShownRows] = useState<ShownRows<Row>>({
+    view,
+    latest,
+    isPaused: false,
+    rows: latest,
+    newCount: 0,
+    baseTotal: total,
+  });
+  // Scrolling away from the top changes nothing. The next response waits until the reader returns to the top.
   const isBack = useSyncExternalStore(
     subscribeToTop,
-    () => !shown.isPaused || isAtTop(),
+    () => !shownRows.isPaused || isAtTop(),
     () => true,
   );
-  const isNew = shown.latest !== latest || shown.view !== view;
-  const isAway = isHeld || (shown.isPaused ? !isBack : isNew && !isAtTop());
-  const isPaused = isAway && shown.view === view && shown.rows.length > 0;
-  if (!isNew && shown.isPaused === isPaused) return shown;
-  const baseTotal = isPaused ? shown.baseTotal : total;
+  const isNew = shownRows.latest !== latest || shownRows.view !== view;
+  const isAway = isHeld || (shownRows.isPaused ? !isBack : isNew && !isAtTop());
+  const isPaused = isAway && shownRows.view === view && shownRows.rows.length > 0;
+  if (!isNew && shownRows.isPaused === isPaused) return shownRows;
+  const baseTotal = isPaused ? shownRows.baseTotal : total;
   const growth = total === undefined || baseTotal === undefined ? undefined : total - baseTotal;
-  const next = isPaused ? pauseRows(shown.rows, latest, growth === undefined || growth > 0) : { rows: latest, newCount: 0 };
-  const rows = shown.view === view ? shareRows(shown.rows, next.rows) : next.rows;
+  const next = isPaused ? pauseRows(shownRows.rows, latest, growth === undefined || growth > 0) : { rows: latest, newCount: 0 };
+  const rows = shownRows.view === view ? reuseRows(shownRows.rows, next.rows) : next.rows;
   // More may have arrived than one page holds.
   const newCount = next.newCount > 0 ? Math.max(next.newCount, growth ?? 0) : 0;
   const now = { view, latest, isPaused, rows, newCount, baseTotal };
-  setShown(now);
+  setShownRows(now);
   return now;
 }
 
-type Named = { id: string };
+type WithId = { id: string };
 
 /**
  * Updates the shown rows in place while new rows wait. Rows that new ones pushed off the page are kept. Rows that left the list are removed,
  * and rows from the next page fill the gap. `isGrown`: the list is longer than when the rows were first shown.
  */
-export function pauseRows<Row extends Named>(
-  shown: readonly Row[],
+export function pauseRows<Row extends WithId>(
+  rows: readonly Row[],
   latest: readonly Row[],
   isGrown = true,
 ): { rows: Row[]; newCount: number } {
   const latestById = new Map(latest.map((row) => [row.id, row]));
-  const shownIds = new Set(shown.map(({ id }) => id));
+  const shownIds = new Set(rows.map(({ id }) => id));
   const lastShownIndex = latest.findLastIndex(({ id }) => shownIds.has(id));
   if (lastShownIndex < 0 && !isGrown) return { rows: [...latest], newCount: 0 };
   const followers = lastShownIndex < 0 ? [] : latest.slice(lastShownIndex + 1);
-  const newCount = latest.length - followers.length - shown.filter(({ id }) => latestById.has(id)).length;
-  const firstPushedOff = shown.findLastIndex(({ id }) => latestById.has(id)) + 1;
-  const canPush = followers.length === 0 && newCount > 0 && latest.length >= shown.length;
-  const retainedRows = shown.flatMap((row, at) => latestById.get(row.id) ?? (canPush && at >= firstPushedOff ? row : []));
+  const newCount = latest.length - followers.length - rows.filter(({ id }) => latestById.has(id)).length;
+  const firstPushedOff = rows.findLastIndex(({ id }) => latestById.has(id)) + 1;
+  const canPush = followers.length === 0 && newCount > 0 && latest.length >= rows.length;
+  const retainedRows = rows.flatMap((row, at) => latestById.get(row.id) ?? (canPush && at >= firstPushedOff ? row : []));
   return { rows: [...retainedRows, ...followers], newCount };
 }
 
 /** An unchanged row is the same object as before, and an unchanged list the same list, so that nothing renders again. */
-export function shareRows<Row extends Named>(before: Row[], after: Row[]): Row[] {
+export function reuseRows<Row extends WithId>(before: Row[], after: Row[]): Row[] {
   const rowsById = new Map(before.map((row) => [row.id, row]));
   const shared = after.map((row) => {
     const last = rowsById.get(row.id);
@@ -99,7 +106,7 @@ export function subscribeToTop(listener: () => void): () => void {
   };
 }
 
-/** As of the page's last scroll; valid only while there is a subscriber. */
+/** Valid only while there is a subscriber. Updated on scroll. */
 export function isAtTop(): boolean {
   return isHere;
 }

@@ -96,7 +96,7 @@ export function widthStyle(px: number | undefined): CSSProperties | undefined {
   return px === undefined ? undefined : { width: px, flex: "none" };
 }
 
-/** What the library passes to a cell. Its cell object is created only when read: creating them all would be a good part of a row's work. */
+/** The context that the library passes to a cell. Cell objects are created lazily, since creating all would dominate a row's work. */
 function cellContext<Row extends RowData>(
   table: ReactTable<Features, Row>,
   column: Column<Features, Row, unknown>,

@@ -76,7 +76,7 @@ function HeadCell<Row extends RowData>({ header, sort, sizing, isLong, children 
 
 export type RowMarks = { subscribe: (listener: () => void) => () => void; has: (id: string) => boolean };
 
-/** What all rows of a table have in common. */
+/** Properties shared by all rows of a table. */
 export type RowLook<Row extends RowData> = {
   rowId: (row: Row) => string;
   cellColumns: CellColumns<Row>;

@@ -20,7 +20,7 @@ export function DoctorScreen({ origins, origin }: { origins: readonly string[]; 
   useEffect(() => shareBearer(), []);
   useEffect(() => {
     const stopping = new AbortController();
-    const addLine = (line: DoctorLine) => setLines((all) => [...all.filter(({ of }) => of !== line.of), line]);
+    const addLine = (line: DoctorLine) => setLines((all) => [...all.filter(({ check }) => check !== line.check), line]);
     void examine({ origins, origin, signal: stopping.signal }, addLine).then(() => setDone(!stopping.signal.aborted));
     return () => {
       stopping.abort();
@@ -34,13 +34,13 @@ export function DoctorScreen({ origins, origin }: { origins: readonly string[]; 
         <p className="text-ink-2">{t("text")}</p>
         <Card title={t("lines")} bodyClassName="p-0">
           <ul aria-busy={!isDone}>
-            {lines.map(({ of, is, value = "" }) => (
-              <li key={of} className="flex items-start gap-2 border-b border-line px-3.5 py-2 last:border-b-0">
-                <Mark is={is} label={t(`is.${is}`)} />
+            {lines.map(({ check, outcome, value = "" }) => (
+              <li key={check} className="flex items-start gap-2 border-b border-line px-3.5 py-2 last:border-b-0">
+                <Mark outcome={outcome} label={t(`is.${outcome}`)} />
                 <span className="min-w-0">
-                  <b className="block font-medium">{t(`of.${of}`)}</b>
+                  <b className="block font-medium">{t(`of.${check}`)}</b>
                   <span className="text-ink-2">
-                    {is === "passed" ? t("is.passed") : is === "skipped" ? t("skipped") : t(`change.${of}`, { value })}
+                    {outcome === "passed" ? t("is.passed") : outcome === "skipped" ? t("skipped") : t(`change.${check}`, { value })}
                   </span>
                 </span>
               </li>
@@ -52,9 +52,9 @@ export function DoctorScreen({ origins, origin }: { origins: readonly string[]; 
   );
 }
 
-function Mark({ is, label }: { is: DoctorLine["is"]; label: string }) {
-  const Icon = is === "passed" ? Check : is === "skipped" ? Minus : X;
-  const tone = is === "passed" ? "text-ok" : is === "skipped" ? "text-ink-3" : "text-bad";
+function Mark({ outcome, label }: { outcome: DoctorLine["outcome"]; label: string }) {
+  const Icon = outcome === "passed" ? Check : outcome === "skipped" ? Minus : X;
+  const tone = outcome === "passed" ? "text-ok" : outcome === "skipped" ? "text-ink-3" : "text-bad";
   return <Icon role="img" aria-label={label} className={`mt-0.5 size-4 shrink-0 ${tone}`} />;
 }
 
@@ -62,7 +62,7 @@ function Mark({ is, label }: { is: DoctorLine["is"]; label: string }) {
 // checked inside a frame is skipped elsewhere.
 
 type DoctorCheck = "host" | "origin" | "headers" | "framing" | "cookie" | "storage" | "clock" | "ticket";
-type DoctorLine = { of: DoctorCheck; is: "passed" | "failed" | "skipped"; value?: string };
+type DoctorLine = { check: DoctorCheck; outcome: "passed" | "failed" | "skipped"; value?: string };
 
 const SLACK_MS = 30_000;
 const TICKET_MS = 10_000;
@@ -70,8 +70,8 @@ const TICKET_MS = 10_000;
 type Examined = { origins: readonly string[]; origin: string; signal: AbortSignal };
 
 async function examine({ origins, origin, signal }: Examined, addLine: (line: DoctorLine) => void): Promise<void> {
-  const report = (of: DoctorLine["of"], passed: boolean | undefined, value?: string) => {
-    if (!signal.aborted) addLine({ of, is: passed === undefined ? "skipped" : passed ? "passed" : "failed", value });
+  const report = (check: DoctorLine["check"], passed: boolean | undefined, value?: string) => {
+    if (!signal.aborted) addLine({ check, outcome: passed === undefined ? "skipped" : passed ? "passed" : "failed", value });
   };
   const host = embedAddressOf(window.location.pathname)?.host ?? "";
   const check = await callApi<EmbedCheck>(withQuery("/api/embed/check", { host, origin }), { cache: "no-store" });
@@ -115,16 +115,16 @@ async function hasWorker(): Promise<boolean> {
 function askTicket(origins: readonly string[], signal: AbortSignal): Promise<{ message: TicketMessage; origin: string } | undefined> {
   return new Promise((resolve) => {
     const stop = onHostMessage(origins, (message, origin) => {
-      if (message.type === "ticket") done({ message, origin });
-      else if (message.type === "no-ticket") done(undefined);
+      if (message.type === "ticket") finish({ message, origin });
+      else if (message.type === "no-ticket") finish(undefined);
     });
-    const timer = setTimeout(() => done(undefined), TICKET_MS);
-    const done = (match: { message: TicketMessage; origin: string } | undefined) => {
+    const timer = setTimeout(() => finish(undefined), TICKET_MS);
+    const finish = (received: { message: TicketMessage; origin: string } | undefined) => {
       clearTimeout(timer);
       stop();
-      resolve(match);
+      resolve(received);
     };
-    signal.addEventListener("abort", () => done(undefined));
+    signal.addEventListener("abort", () => finish(undefined));
     postToHost(origins, { type: "want-ticket" });
   });
 }

@@ -41,7 +41,7 @@ export function HostBridge({ session: { origin, leftMs } }: { session: EmbeddedS
 
   function leave(reason: EndReason) {
     postToHost(origins, { type: "session-ended", reason });
-    // A full page load, so that nothing of the person stays in memory.
+    // A full page load, so that no user data stays in memory.
     const { lang: language, dataset } = document.documentElement;
     window.location.replace(apiPath(withQuery("/start", { ended: reason, language, theme: dataset.theme })));
   }
@@ -59,7 +59,7 @@ export function HostBridge({ session: { origin, leftMs } }: { session: EmbeddedS
   const ended = useEffectEvent(leave);
   useEffect(() => {
     const started = startRenewal(leftMs, {
-      ask: () => postToHost(origins, { type: "want-ticket" }),
+      requestTicket: () => postToHost(origins, { type: "want-ticket" }),
       begin: (ticket) => beginSession(ticket, origin),
       onRenewed: (isSame) => renewed(isSame),
       onEnded: (reason) => ended(reason),
@@ -69,8 +69,8 @@ export function HostBridge({ session: { origin, leftMs } }: { session: EmbeddedS
   }, [leftMs, origin, origins]);
   async function look(change: EmbedAppearance) {
     if (change.theme) turnEmbedTheme(change.theme);
-    const saved = await callApi("/api/embed/session", { method: "PATCH", json: change });
-    if (saved.ok && change.language) router.refresh();
+    const result = await callApi("/api/embed/session", { method: "PATCH", json: change });
+    if (result.ok && change.language) router.refresh();
   }
   const receive = useEffectEvent((message: HostMessage) => {
     if (message.type === "navigate") router.push(message.to);
@@ -91,12 +91,12 @@ export function HostBridge({ session: { origin, leftMs } }: { session: EmbeddedS
     else postToHost(origins, { type: "navigated", path });
     sentPath.current = path;
   }, [origins, path]);
-  const sayChanged = useEffectEvent(() => showToast({ tone: "wait", text: t("changed") }));
+  const showChanged = useEffectEvent(() => showToast({ tone: "wait", text: t("changed") }));
   useEffect(() => {
-    const changed = changedRights();
-    if (!changed.get()) return;
-    changed.forget();
-    sayChanged();
+    const rights = changedRights();
+    if (!rights.get()) return;
+    rights.forget();
+    showChanged();
   }, []);
   useDownloads();
   useHostJobs(origins);
@@ -116,11 +116,11 @@ function useContentHeight(isOn: boolean, origins: readonly string[]): void {
       if (height !== sentHeight) postToHost(origins, { type: "height", height });
       sentHeight = height;
     };
-    const watching = new ResizeObserver(notify);
-    watching.observe(content);
+    const observer = new ResizeObserver(notify);
+    observer.observe(content);
     notify();
     return () => {
-      watching.disconnect();
+      observer.disconnect();
       document.documentElement.style.removeProperty("--dvh");
     };
   }, [isOn, origins]);
@@ -152,8 +152,8 @@ function useDownloads(): void {
       const response = await fetch(href);
       if (!response.ok) throw readFailure(response.status, response.headers.get("retry-after"), await response.text());
       saveFile(name || nameIn(response.headers.get("content-disposition") ?? ""), await response.blob());
-    } catch (thrown) {
-      const failure = isFailure(thrown) ? thrown : failureOfThrown(thrown);
+    } catch (error) {
+      const failure = isFailure(error) ? error : failureOfThrown(error);
       showToast({ tone: "bad", text: failureText(errors, failure) });
     }
   });
@@ -183,15 +183,15 @@ function nameIn(disposition: string): string {
 const EARLY_MS = 3 * 60_000;
 const AGAIN_MS = 20_000;
 
-type Asks = {
-  ask: () => void;
+type TicketRequests = {
+  requestTicket: () => void;
   begin: (ticket: TicketMessage) => Promise<BeginSessionResult>;
   onRenewed: (isSame: boolean) => void;
   onEnded: (reason: Exclude<EndReason, "host">) => void;
 };
 type Renewal = { receive(ticket: TicketMessage): Promise<void>; stop(): void };
 
-export function startRenewal(leftMs: number, { ask, begin, onRenewed, onEnded }: Asks): Renewal {
+export function startRenewal(leftMs: number, { requestTicket, begin, onRenewed, onEnded }: TicketRequests): Renewal {
   let endMs = Date.now() + leftMs;
   let timer: ReturnType<typeof setTimeout> | undefined;
   let isRequested = false;
@@ -204,7 +204,7 @@ export function startRenewal(leftMs: number, { ask, begin, onRenewed, onEnded }:
   function renew(): void {
     if (Date.now() >= endMs) return end("expired");
     isRequested = true;
-    ask();
+    requestTicket();
     plan(Math.min(AGAIN_MS, endMs - Date.now()));
   }
   function end(reason: Exclude<EndReason, "host">): void {

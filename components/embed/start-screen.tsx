@@ -19,7 +19,7 @@ import { apiPath, outsidePath } from "@/lib/browser/urls";
 
 type Problem = "no-ticket" | "ticket" | "unreachable" | "console" | "storage" | "unknown-host";
 
-/** Asks the host page for a ticket, starts a session with it and opens the page. Shows nothing unless something is wrong. */
+/** Requests a ticket from the host page, starts a session and opens the page. Shows only problems. */
 export function StartScreen({ origins, from, ended }: { origins: readonly string[]; from: string; ended: EndReason | undefined }) {
   const t = useTranslations("embedding.start");
   const isAlone = useHydrated() && !isFramed();

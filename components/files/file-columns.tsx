@@ -16,7 +16,7 @@ type Choices = {
   t: ReturnType<typeof useTranslations<"files">>;
   locale: string;
   canChange: boolean;
-  /** Deleting is the only bulk act. Without it the checkboxes' column stays, so that no name moves. */
+  /** Deleting is the only bulk action. The checkbox column always stays, so that names don't move. */
   canRemove: boolean;
   hrefOf: (row: FileRow) => string;
   count: number;

@@ -14,25 +14,25 @@ import { isMissingOperation } from "@/lib/contract/failure";
 import { type UserdataFile } from "@/lib/contract/operations/files";
 import { moveApiPath, toFolderName } from "./files-view";
 
-type Made = { connection: string | undefined; path: string };
+type NewFolderEntry = { connection: string | undefined; path: string };
 
 /** Folders that this tab created and that have no file yet. */
-const madeStore = createStore<readonly Made[]>(() => []);
+const newFolderStore = createStore<readonly NewFolderEntry[]>(() => []);
 
 export function useNewFolders(connection: string | undefined) {
-  const made = useStore(madeStore).filter((each) => each.connection === connection);
+  const newFolders = useStore(newFolderStore).filter((each) => each.connection === connection);
   return {
-    paths: made.map(({ path }) => path),
-    make: (path: string) => madeStore.setState([...madeStore.getState(), { connection, path }], true),
+    paths: newFolders.map(({ path }) => path),
+    make: (path: string) => newFolderStore.setState([...newFolderStore.getState(), { connection, path }], true),
     forget: (path: string) =>
-      madeStore.setState(
-        madeStore.getState().filter((each) => each.connection !== connection || each.path !== path),
+      newFolderStore.setState(
+        newFolderStore.getState().filter((each) => each.connection !== connection || each.path !== path),
         true,
       ),
   };
 }
 
-type NewFolderProps = { onName: (name: string) => void; onFiles: (name: string, picked: DroppedFiles) => void };
+type NewFolderProps = { onName: (name: string) => void; onFiles: (name: string, dropped: DroppedFiles) => void };
 
 /** Opens a new folder and uploads the chosen files into it. Services keep no empty folder, and the dialog says so. */
 export function NewFolder(props: NewFolderProps) {
@@ -120,16 +120,16 @@ function MoveForm({ path, connection, onMoved, onClose }: MoveFileProps & { onCl
     if (to === undefined || to === path || isBusy) return;
     setBusy(true);
     setFailure(undefined);
-    const moved = await callApi<UserdataFile>(moveApiPath(path, to, { connection, overwrite: isTaken }), { method: "POST" });
+    const moveResult = await callApi<UserdataFile>(moveApiPath(path, to, { connection, overwrite: isTaken }), { method: "POST" });
     setBusy(false);
-    if (moved.ok) {
+    if (moveResult.ok) {
       onClose();
       // The path that the service reports, which may spell the name differently.
-      return onMoved(moved.value.path);
+      return onMoved(moveResult.value.path);
     }
-    if (moved.failure.status === 409 && !isTaken) return setTaken(true);
-    if (isMissingOperation(moved.failure)) return onClose();
-    setFailure(moved.failure);
+    if (moveResult.failure.status === 409 && !isTaken) return setTaken(true);
+    if (isMissingOperation(moveResult.failure)) return onClose();
+    setFailure(moveResult.failure);
   }
   return (
     <form onSubmit={(event) => void submit(event)} autoComplete="off">

@@ -48,7 +48,7 @@ export function FilePanel({ path, row, connection, canChange, abilities, onClose
   const [gone, setGone] = useState<string>();
   const reads = abilities.has("userdata.read") !== false;
   // A file that was gone exists again once the list has it again.
-  const hasActs = reads && (row !== undefined || gone !== path);
+  const hasActions = reads && (row !== undefined || gone !== path);
   return (
     <aside
       ref={panel}
@@ -72,7 +72,7 @@ export function FilePanel({ path, row, connection, canChange, abilities, onClose
           </p>
         ) : null}
       </div>
-      {hasActs ? (
+      {hasActions ? (
         <div className="flex flex-wrap gap-2">
           {canChange && mayCarryWorkflow(name) ? (
             <ButtonLink href={withQuery("/run", { file: path, connection: connectionParam })} tone="primary">
@@ -103,7 +103,7 @@ export function FilePanel({ path, row, connection, canChange, abilities, onClose
 
 type ContentProps = Pick<FilePanelProps, "path" | "row" | "connection" | "abilities"> & { onGone: () => void };
 
-/** Requests nothing that is known to fail or to be empty, as that would log errors in the browser. */
+/** Skips requests that would fail or return nothing, since the browser logs them as errors. */
 function Content({ path, row, connection, abilities, onGone }: ContentProps) {
   const t = useTranslations("files.content");
   if (row?.bytes === 0) return <p className="text-ink-2">{t("empty")}</p>;
@@ -119,7 +119,7 @@ type FileContentProps = {
   connection: string | undefined;
   /** Taken from the list: when it changes, the content is read again. */
   version: string;
-  /** The service is known to hand out files: one that cannot be read is gone. */
+  /** This service serves files, so an unreadable one is missing. */
   isRead: boolean;
   onGone: () => void;
 };

@@ -69,7 +69,7 @@ export function useFileRemoval({ connection, refresh }: { connection: string | u
     carryOut: ({ items }, outside) => deleteFiles(items, outside),
     onDone: () => void refresh(),
     onRestored: (_act, items) => showToast({ tone: "off", text: t("back", { count: items.length }) }),
-    onLeft: (entries) => showToast(summaryOf(entries)),
+    onUnfinished: (entries) => showToast(summaryOf(entries)),
     outlivesPage: true,
   });
   const isListing = useRef(false);
@@ -85,7 +85,7 @@ export function useFileRemoval({ connection, refresh }: { connection: string | u
       isListing.current = true;
       const items = await filesOf(paths, connection);
       isListing.current = false;
-      if (items.ok) work.schedule({ act: "delete", items: items.value });
+      if (items.ok) work.schedule({ action: "delete", items: items.value });
       else work.fail(items.failure);
     },
   };
@@ -98,9 +98,9 @@ export function RemovalLines({ removal }: { removal: ReturnType<typeof useFileRe
   return (
     <BulkLines
       words="files.removal"
-      acts={removal}
+      actions={removal}
       undoableText={({ items }) => t("undoable", { count: items.length })}
-      workingText={({ done, items }) => t("working", { done, total: items.length })}
+      workingText={({ doneCount, items }) => t("working", { done: doneCount, total: items.length })}
       summaryOf={summaryOf}
       failureText={(failure) => failureText(errors, failure)}
       isRetryable={isRetryable}

@@ -26,13 +26,13 @@ export type FileUpload = {
   share?: number;
   failure?: ApiFailure;
 };
-export type Answer = "replace" | "keep";
+export type ConflictChoice = "replace" | "keep";
 export type SendFile = (
-  upload: { path: string; file: File; connection: string | undefined; act: string },
+  upload: { path: string; file: File; connection: string | undefined; action: string },
   options: { overwrite: boolean; signal: AbortSignal; onProgress: (share: number) => void },
 ) => Promise<Result<unknown, ApiFailure>>;
 
-type QueuedFile = FileUpload & { file: File; act: string; overwrite: boolean };
+type QueuedFile = FileUpload & { file: File; action: string; overwrite: boolean };
 
 export const isUnderWay = ({ state }: FileUpload) => state === "waiting" || state === "sending" || state === "conflict";
 /** Files that a person may want to send again. */
@@ -42,8 +42,9 @@ export type FileUploads = ReturnType<typeof createFileUploads>;
 
 export function createFileUploads(send: SendFile, onStored: () => void = () => undefined) {
   let lastBatch = 0;
-  const forAll = new Map<number, Answer>();
-  const answered = (text: Answer): Partial<QueuedFile> => (text === "keep" ? { state: "skipped" } : { state: "waiting", overwrite: true });
+  const forAll = new Map<number, ConflictChoice>();
+  const stateFor = (text: ConflictChoice): Partial<QueuedFile> =>
+    text === "keep" ? { state: "skipped" } : { state: "waiting", overwrite: true };
 
   const { get, subscribe, find, keysOf, change, startPending, stop, add, remove } = createUploadQueue<QueuedFile>({
     nextItem: (items) => items.find(({ state }) => state === "waiting"),
@@ -58,12 +59,12 @@ export function createFileUploads(send: SendFile, onStored: () => void = () => u
         return { state: "stored" };
       }
       if (result.failure.status !== 409 || overwrite) return { state: "failed", failure: result.failure };
-      const chosen = forAll.get(batch);
-      return chosen ? answered(chosen) : { state: "conflict" };
+      const batchAnswer = forAll.get(batch);
+      return batchAnswer ? stateFor(batchAnswer) : { state: "conflict" };
     },
   });
-  function changeAll(keys: ReadonlySet<number>, what: Partial<QueuedFile>): void {
-    for (const key of keys) change(key, what);
+  function changeAll(keys: ReadonlySet<number>, patch: Partial<QueuedFile>): void {
+    for (const key of keys) change(key, patch);
     startPending();
   }
 
@@ -71,16 +72,16 @@ export function createFileUploads(send: SendFile, onStored: () => void = () => u
     get: (): readonly FileUpload[] => get().items,
     subscribe,
     add(files: readonly { path: string; file: File }[], connection: string | undefined): void {
-      const common = { connection, act: newUuid(), batch: (lastBatch += 1), state: "waiting", overwrite: false } as const;
+      const common = { connection, action: newUuid(), batch: (lastBatch += 1), state: "waiting", overwrite: false } as const;
       add(files.map(({ path, file }) => (key) => ({ ...common, key, path, file, bytes: file.size })));
     },
-    answer(key: number, text: Answer, isForAll: boolean): void {
+    resolveConflict(key: number, text: ConflictChoice, isForAll: boolean): void {
       const upload = find(key);
       if (!upload) return;
       if (isForAll) forAll.set(upload.batch, text);
       const isIncluded = (queuedFile: QueuedFile) =>
         queuedFile.state === "conflict" && (queuedFile.key === key || (isForAll && queuedFile.batch === upload.batch));
-      changeAll(keysOf(isIncluded), answered(text));
+      changeAll(keysOf(isIncluded), stateFor(text));
     },
     again: (key: number) => changeAll(new Set([key]), { state: "waiting" }),
     allAgain: () => changeAll(keysOf(isLeft), { state: "waiting", failure: undefined }),
@@ -96,9 +97,9 @@ export function createFileUploads(send: SendFile, onStored: () => void = () => u
   };
 }
 
-const sendFile: SendFile = ({ path, file, connection, act }, { overwrite, signal, onProgress }) =>
+const sendFile: SendFile = ({ path, file, connection, action }, { overwrite, signal, onProgress }) =>
   retryRateLimited(
-    () => upload(fileApiPath(path, { connection, overwrite, full_info: true }), { bytes: file, onProgress, signal, act }),
+    () => upload(fileApiPath(path, { connection, overwrite, full_info: true }), { bytes: file, onProgress, signal, act: action }),
     // A folder of many files meets a rate limit that one file never does.
     { signal, onWait: () => undefined },
   );
@@ -106,7 +107,7 @@ const sendFile: SendFile = ({ path, file, connection, act }, { overwrite, signal
 let uploads: FileUploads | undefined;
 const whenStored = new Set<() => void>();
 
-/** The uploads of this tab: created when a page first asks for them, and kept across pages. */
+/** The uploads of this tab, created on first use and kept across pages. */
 function tabFileUploads(): FileUploads {
   return (uploads ??= createFileUploads(sendFile, () => whenStored.forEach((notify) => notify())));
 }

@@ -46,7 +46,7 @@ const fileAbilities: readonly Capability[] = ["userdata.read", "userdata.delete"
 
 type FilesScreenProps = {
   query: FilesQuery;
-  opened?: string;
+  openedPath?: string;
   canChange: boolean;
   files: Promise<Result<TimedValue<FilesView>, Failure>>;
 };
@@ -54,7 +54,7 @@ type FilesScreenProps = {
 const rowId = (row: FileRow) => row.path;
 const noRows: readonly FileRow[] = [];
 
-export function FilesScreen({ query, opened, canChange, files }: FilesScreenProps) {
+export function FilesScreen({ query, openedPath, canChange, files }: FilesScreenProps) {
   const connectionParam = useConnectionParam();
   const t = useTranslations("files");
   const locale = useLocale();
@@ -63,7 +63,7 @@ export function FilesScreen({ query, opened, canChange, files }: FilesScreenProp
   const connection = useConnection()?.id;
   const { dir, all, name, sort, order, offset } = query;
   const read = useMemo(
-    () => (listed: UserdataFile[]) => toFilesView(listed, { dir, all, name, sort, order, offset }),
+    () => (files: UserdataFile[]) => toFilesView(files, { dir, all, name, sort, order, offset }),
     [dir, all, name, sort, order, offset],
   );
   const live = useLive(connection ? viewApiPath(query, connection) : undefined, { ...initialOf(first), read });
@@ -71,7 +71,7 @@ export function FilesScreen({ query, opened, canChange, files }: FilesScreenProp
   const newFolders = useNewFolders(connection);
   const rows = view ? withNewFolders(view.rows, query, newFolders.paths) : noRows;
   // An empty list that can no longer be read shows no numbers.
-  const counted = live.failure && rows.length === 0 ? undefined : view;
+  const currentView = live.failure && rows.length === 0 ? undefined : view;
   const hasFiles = view !== undefined && view.files > 0;
   const abilities = useCapabilities(hasFiles ? connection : undefined, fileAbilities, query.dir);
   const selection = useSelection(rows.filter(({ files }) => files > 0).map(rowId));
@@ -80,12 +80,12 @@ export function FilesScreen({ query, opened, canChange, files }: FilesScreenProp
   const go = (change: Partial<FilesQuery>, file?: string) =>
     router.push(filesHref({ ...query, offset: 0, ...change }, { connection: connectionParam, file }), { scroll: false });
   const open = (dir: string) => go({ dir, name: "" });
-  const inNew = (name: string) => `${within(query.dir, name)}/`;
-  const addIn = (dir: string, dropped: DroppedFiles) => {
+  const folderPath = (name: string) => `${within(query.dir, name)}/`;
+  const addFiles = (dir: string, dropped: DroppedFiles) => {
     newFolders.forget(dir);
     addTo(dir, dropped);
   };
-  const add = (dropped: DroppedFiles) => addIn(query.dir, dropped);
+  const add = (dropped: DroppedFiles) => addFiles(query.dir, dropped);
   const drop = useDropTarget((_, transfer) => {
     if (canChange) void filesOfDrop(transfer).then(add);
   });
@@ -108,8 +108,8 @@ export function FilesScreen({ query, opened, canChange, files }: FilesScreenProp
       { direction: direction(sort), onSort: () => go({ sort, order: direction(sort) === "asc" ? "desc" : "asc" }) },
     ]),
   );
-  const chosen = rows.filter(({ path }) => selection.ids.includes(path) && !removal.isBusy(path));
-  const chosenFiles = chosen.reduce((sum, row) => sum + row.files, 0);
+  const selectedRows = rows.filter(({ path }) => selection.ids.includes(path) && !removal.isBusy(path));
+  const chosenFiles = selectedRows.reduce((sum, row) => sum + row.files, 0);
   return (
     <div
       {...drop.props}
@@ -123,24 +123,24 @@ export function FilesScreen({ query, opened, canChange, files }: FilesScreenProp
             hrefOf={(dir) => filesHref({ ...query, dir, name: "", offset: 0 }, { connection: connectionParam })}
           />
         }
-        count={counted?.files}
+        count={currentView?.files}
       >
         <Freshness atMs={live.atMs} isFailing={live.failure !== undefined} />
         {canChange ? (
           <NewFolder
             onName={(name) => {
-              newFolders.make(inNew(name));
-              open(inNew(name));
+              newFolders.make(folderPath(name));
+              open(folderPath(name));
             }}
-            onFiles={(name, picked) => {
-              addIn(inNew(name), picked);
-              open(inNew(name));
+            onFiles={(name, dropped) => {
+              addFiles(folderPath(name), dropped);
+              open(folderPath(name));
             }}
           />
         ) : null}
         {canChange ? <PickFiles onFiles={add} /> : null}
       </PageHeader>
-      <FilesToolBar query={query} onChange={go} bytes={counted?.bytes} />
+      <FilesToolBar query={query} onChange={go} bytes={currentView?.bytes} />
       <UploadsList uploads={uploads} />
       {abilities.isRefused("userdata.delete") ? <p className="px-4 py-2 text-ink-2 md:px-5">{t("noRemove")}</p> : null}
       {live.failure ? <FailureMessage failure={live.failure} onRetry={() => void live.refresh()} className="m-4 md:mx-5" /> : null}
@@ -154,7 +154,7 @@ export function FilesScreen({ query, opened, canChange, files }: FilesScreenProp
               rows={rows}
               rowId={rowId}
               sorting={sorting}
-              isSelected={(row) => row.path === opened}
+              isSelected={(row) => row.path === openedPath}
               marks={selection.store}
               isBusy={(row) => removal.isBusy(row.path)}
             />
@@ -163,7 +163,7 @@ export function FilesScreen({ query, opened, canChange, files }: FilesScreenProp
             <FilesEmpty
               query={query}
               hasFiles={view.files > 0}
-              below={view.below}
+              counts={view.counts}
               canChange={canChange}
               onOpen={open}
               onClear={() => go({ name: "" })}
@@ -178,7 +178,7 @@ export function FilesScreen({ query, opened, canChange, files }: FilesScreenProp
                 <Button
                   size="small"
                   onClick={() => {
-                    void removal.remove(chosen.map(rowId));
+                    void removal.remove(selectedRows.map(rowId));
                     selection.store.clear();
                   }}
                 >
@@ -198,16 +198,16 @@ export function FilesScreen({ query, opened, canChange, files }: FilesScreenProp
             />
           ) : null}
         </div>
-        {opened ? (
+        {openedPath ? (
           <FilePanel
-            path={opened}
-            row={rows.find(({ path }) => path === opened)}
+            path={openedPath}
+            row={rows.find(({ path }) => path === openedPath)}
             connection={connection}
             canChange={canChange}
             abilities={abilities}
             onClose={() => router.push(filesHref(query, { connection: connectionParam }), { scroll: false })}
             onRemove={() => {
-              void removal.remove([opened]);
+              void removal.remove([openedPath]);
               router.push(filesHref(query, { connection: connectionParam }), { scroll: false });
             }}
             onMoved={(to) => {

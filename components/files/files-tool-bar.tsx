@@ -39,9 +39,9 @@ export function FilesToolBar({ query, bytes, onChange }: FilesToolBarProps) {
   );
 }
 
-export function PickFiles({ onFiles }: { onFiles: (picked: DroppedFiles) => void }) {
+export function PickFiles({ onFiles }: { onFiles: (dropped: DroppedFiles) => void }) {
   const t = useTranslations("files.upload");
-  const take = (picked: File[]) => onFiles(filesOfInput(picked));
+  const take = (files: File[]) => onFiles(filesOfInput(files));
   const files = useFilePicker({ isMultiple: true, testId: "user-files", onFiles: take });
   const folder = useFilePicker({ isFolder: true, testId: "user-folder", onFiles: take });
   return (
@@ -60,9 +60,9 @@ export function PickFiles({ onFiles }: { onFiles: (picked: DroppedFiles) => void
 
 /** Shows the last folders of a deep path, which identify it best. */
 const SHOWN = 2;
-const way = "rounded-sm font-normal text-ink-2 hover:text-ink";
+const crumbStyle = "rounded-sm font-normal text-ink-2 hover:text-ink";
 
-/** The path of the list: each folder on the way is a link; if there are many, a button shows the rest. */
+/** The path of the list as links. A button shows the rest of a long path. */
 export function Trail({ title, crumbs, hrefOf }: { title: string; crumbs: readonly Crumb[]; hrefOf: (dir: string) => string }) {
   const t = useTranslations("files");
   const [isWhole, setWhole] = useState(false);
@@ -77,13 +77,13 @@ export function Trail({ title, crumbs, hrefOf }: { title: string; crumbs: readon
   }
   return (
     <span className="flex min-w-0 flex-wrap items-center">
-      <Link href={hrefOf("/")} className={way}>
+      <Link href={hrefOf("/")} className={crumbStyle}>
         {title}
       </Link>
       {hidden > 0 ? (
         <>
           <Slash />
-          <button type="button" aria-label={t("wholeTrail", { count: hidden })} onClick={showWhole} className={`${way} px-1`}>
+          <button type="button" aria-label={t("wholeTrail", { count: hidden })} onClick={showWhole} className={`${crumbStyle} px-1`}>
             …
           </button>
         </>
@@ -91,7 +91,12 @@ export function Trail({ title, crumbs, hrefOf }: { title: string; crumbs: readon
       {crumbs.slice(hidden, -1).map(({ name, dir }, at) => (
         <Fragment key={dir}>
           <Slash />
-          <Link ref={at === 0 ? first : undefined} href={hrefOf(dir)} title={dir} className={`${way} max-w-48 truncate max-sm:max-w-28`}>
+          <Link
+            ref={at === 0 ? first : undefined}
+            href={hrefOf(dir)}
+            title={dir}
+            className={`${crumbStyle} max-w-48 truncate max-sm:max-w-28`}
+          >
             <FileName name={name} />
           </Link>
         </Fragment>
@@ -117,20 +122,20 @@ const WORKFLOWS = "workflows/";
 type FilesEmptyProps = {
   query: FilesQuery;
   hasFiles: boolean;
-  below?: number;
+  counts?: number;
   canChange: boolean;
   onOpen: (dir: string) => void;
   onClear: () => void;
   onAll?: () => void;
-  onFiles: (picked: DroppedFiles) => void;
+  onFiles: (dropped: DroppedFiles) => void;
 };
 
 /** An empty folder does not exist: it is created with its first file, and this says so. */
-export function FilesEmpty({ query, hasFiles, below = 0, canChange, onOpen, onClear, onAll, onFiles }: FilesEmptyProps) {
+export function FilesEmpty({ query, hasFiles, counts: counts = 0, canChange, onOpen, onClear, onAll, onFiles }: FilesEmptyProps) {
   const upload = useTranslations("files.upload");
   const pick = useFilePicker({ isMultiple: true, onFiles: (files) => onFiles(filesOfInput(files)) });
   const t = useTranslations("files.empty");
-  if (below > 0) return <EmptyState title={t("elsewhere")} action={<Button onClick={onAll}>{t("below", { count: below })}</Button>} />;
+  if (counts > 0) return <EmptyState title={t("elsewhere")} action={<Button onClick={onAll}>{t("below", { count: counts })}</Button>} />;
   if (hasFiles || query.name !== "") {
     return <EmptyState title={t("filtered")} action={<Button onClick={onClear}>{t("clear")}</Button>} />;
   }

@@ -21,14 +21,14 @@ export type FilesView = {
   total: number;
   files: number;
   bytes: number;
-  below: number;
+  counts: number;
   unreadable: number;
 };
 
-export function toFilesView(listed: readonly UserdataFile[], query: FilesQuery): FilesView {
-  const files = fromTop(listed, query.dir).map((file) => toRow(file, query.dir));
-  const nameSearch = folded(query.name.trim());
-  const matches = ({ name }: FileRow) => folded(name).includes(nameSearch);
+export function toFilesView(listedFiles: readonly UserdataFile[], query: FilesQuery): FilesView {
+  const files = fromTop(listedFiles, query.dir).map((file) => toRow(file, query.dir));
+  const nameSearch = foldCase(query.name.trim());
+  const matches = ({ name }: FileRow) => foldCase(name).includes(nameSearch);
   const rows = (query.all ? files : withFolders(files, query.dir)).filter(matches);
   rows.sort(inOrder(query));
   return {
@@ -36,23 +36,23 @@ export function toFilesView(listed: readonly UserdataFile[], query: FilesQuery):
     total: rows.length,
     files: files.length,
     bytes: files.reduce((sum, { bytes }) => sum + (bytes ?? 0), 0),
-    unreadable: skippedIn(listed),
-    below: query.all || nameSearch === "" ? 0 : files.filter(matches).length,
+    unreadable: skippedIn(listedFiles),
+    counts: query.all || nameSearch === "" ? 0 : files.filter(matches).length,
   };
 }
 
 /** Includes folders that this tab created and that have no file yet, which no service lists. First page only. */
-export function withNewFolders(rows: readonly FileRow[], query: FilesQuery, made: readonly string[]): readonly FileRow[] {
-  if (query.all || query.offset > 0 || made.length === 0) return rows;
+export function withNewFolders(rows: readonly FileRow[], query: FilesQuery, newFolders: readonly string[]): readonly FileRow[] {
+  if (query.all || query.offset > 0 || newFolders.length === 0) return rows;
   const start = query.dir === TOP ? "" : query.dir;
   const listedPaths = new Set(rows.map(({ path }) => path));
-  const names = new Set(made.filter((path) => path.startsWith(start)).map((path) => path.slice(start.length).split("/")[0] ?? ""));
-  const added = [...names].flatMap((name): FileRow[] => {
+  const names = new Set(newFolders.filter((path) => path.startsWith(start)).map((path) => path.slice(start.length).split("/")[0] ?? ""));
+  const newRows = [...names].flatMap((name): FileRow[] => {
     const path = `${start}${name}/`;
-    if (name === "" || listedPaths.has(path) || !folded(name).includes(folded(query.name.trim()))) return [];
+    if (name === "" || listedPaths.has(path) || !foldCase(name).includes(foldCase(query.name.trim()))) return [];
     return [{ kind: "folder", path, name, bytes: undefined, modifiedMs: undefined, files: 0 }];
   });
-  return added.length === 0 ? rows : [...rows, ...added].sort(inOrder(query));
+  return newRows.length === 0 ? rows : [...rows, ...newRows].sort(inOrder(query));
 }
 
 function toRow({ path, size, modified }: UserdataFile, dir: string): FileRow {
@@ -62,12 +62,12 @@ function toRow({ path, size, modified }: UserdataFile, dir: string): FileRow {
 
 /** The folder's own files, and one row for each subfolder, derived from the files in it. */
 function withFolders(files: readonly FileRow[], dir: string): FileRow[] {
-  const own: FileRow[] = [];
+  const ownRows: FileRow[] = [];
   const folders = new Map<string, FileRow>();
   for (const file of files) {
     const slash = file.name.indexOf("/");
     if (slash < 0) {
-      own.push(file);
+      ownRows.push(file);
       continue;
     }
     const name = file.name.slice(0, slash);
@@ -80,11 +80,11 @@ function withFolders(files: readonly FileRow[], dir: string): FileRow[] {
       folders.set(name, { ...file, kind: "folder", name, path: `${dir === TOP ? "" : dir}${name}/` });
     }
   }
-  return [...folders.values(), ...own];
+  return [...folders.values(), ...ownRows];
 }
 
 /** Names that look the same compare equal, however a service encodes them. */
-const folded = (name: string) => name.normalize("NFC").toLowerCase();
+const foldCase = (name: string) => name.normalize("NFC").toLowerCase();
 
 function newer(value: number | undefined, other: number | undefined): number | undefined {
   return value === undefined || other === undefined ? (value ?? other) : Math.max(value, other);
@@ -156,7 +156,7 @@ export function moveApiPath(from: string, to: string, query: { connection?: stri
 
 export type Crumb = { name: string; dir: string };
 
-/** "a/b/" gives a, then b. The top folder gives none. */
+/** Yields "a", then "b" for "a/b/", and nothing for the root. */
 export function crumbsOf(dir: string): Crumb[] {
   if (dir === TOP) return [];
   const names = dir.slice(0, -1).split("/");

@@ -10,7 +10,7 @@ import { useCloseWarning } from "@/components/ui/hooks/use-close-warning";
 import { ProgressBar } from "@/components/ui/skeleton";
 import { type Tone, ToneIcon, toneInk } from "@/components/ui/status-badge";
 import { FileName } from "@/components/ui/truncated";
-import { type Answer, type FileUpload, type FileUploads, isLeft, isUnderWay } from "./file-uploads";
+import { type ConflictChoice, type FileUpload, type FileUploads, isLeft, isUnderWay } from "./file-uploads";
 
 const tones: Record<FileUpload["state"], Tone> = {
   waiting: "off",
@@ -22,7 +22,7 @@ const tones: Record<FileUpload["state"], Tone> = {
   stopped: "off",
 };
 const SHOWN = 50;
-const nothing: readonly FileUpload[] = [];
+const noUploads: readonly FileUpload[] = [];
 
 function urgency(fileUpload: FileUpload): number {
   if (fileUpload.state === "conflict" || isLeft(fileUpload)) return 0;
@@ -32,18 +32,18 @@ function urgency(fileUpload: FileUpload): number {
 /** The uploads, below the tool bar: newest last, those with a question or a failure first. */
 export function UploadsList({ uploads }: { uploads: FileUploads }) {
   const t = useTranslations("files.upload");
-  const all = useSyncExternalStore(uploads.subscribe, uploads.get, () => nothing);
+  const all = useSyncExternalStore(uploads.subscribe, uploads.get, () => noUploads);
   const isOver = !all.some(isUnderWay);
   useCloseWarning(!isOver);
   if (all.length === 0) return null;
   const fileUploads = [...all].sort((fileUpload, other) => urgency(fileUpload) - urgency(other)).slice(0, SHOWN);
-  const done = all.filter(({ state }) => state === "stored" || state === "skipped").length;
+  const doneCount = all.filter(({ state }) => state === "stored" || state === "skipped").length;
   const left = all.filter(isLeft).length;
   return (
     <section aria-label={t("label")} className="border-b border-line bg-surface px-4 py-2.5 md:px-5">
       <div className="flex items-center gap-2">
         <p role="status" className="flex-1 text-ink-2">
-          {t("progress", { done, count: all.length })}
+          {t("progress", { done: doneCount, count: all.length })}
         </p>
         {isOver && left > 1 ? (
           <Button size="small" onClick={uploads.allAgain}>
@@ -101,7 +101,7 @@ function UploadLine({ upload, uploads }: { upload: FileUpload; uploads: FileUplo
   );
 }
 
-/** Asks about one file after the other; one answer can apply to its whole batch. Closing it postpones the open batches until a click. */
+/** Confirms one file at a time. One choice can apply to the whole batch. Closing postpones open batches until a click. */
 function ReplaceDialog({ all, uploads }: { all: readonly FileUpload[]; uploads: FileUploads }) {
   const t = useTranslations("files.replace");
   const [isForAll, setForAll] = useState(false);
@@ -116,9 +116,11 @@ function ReplaceDialog({ all, uploads }: { all: readonly FileUpload[]; uploads: 
     setKey(file?.key);
     setForAll(false);
   }
-  const others = all.filter((fileUpload) => fileUpload.batch === file?.batch && fileUpload.key !== file.key && isUnderWay(fileUpload));
-  function reply(text: Answer) {
-    if (file) uploads.answer(file.key, text, isForAll);
+  const otherUploads = all.filter(
+    (fileUpload) => fileUpload.batch === file?.batch && fileUpload.key !== file.key && isUnderWay(fileUpload),
+  );
+  function reply(text: ConflictChoice) {
+    if (file) uploads.resolveConflict(file.key, text, isForAll);
   }
   return (
     <>
@@ -140,7 +142,7 @@ function ReplaceDialog({ all, uploads }: { all: readonly FileUpload[]; uploads: 
         onConfirm={() => reply("replace")}
       >
         <p>{t("text")}</p>
-        {others.length > 0 ? (
+        {otherUploads.length > 0 ? (
           <CheckField
             label={t("all", { count: conflicts.filter(({ batch }) => batch === file?.batch).length })}
             className="mt-3 text-ink"

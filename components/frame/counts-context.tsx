@@ -8,9 +8,9 @@ import { type ConnectionStatus, type ConnectionView } from "@/lib/contract/conso
 import { useConnection, useSeenConnection } from "./connection/connection-context";
 import { type LastResponse, statusNow } from "./connection/connection-status";
 
-/** The numbers of all, running and pending jobs; absent until known, or if the service does not say. */
+/** Counts of all, running and pending jobs; absent until loaded or if the service reports none. */
 export type JobCounts = { jobs?: number; running?: number; pending?: number };
-/** `lastResponse`: the service's last response: nothing yet, an answer, or a failure. */
+/** `lastResponse`: the service's last response, if any: an answer or a failure. */
 export type Counts = JobCounts & { lastResponse?: LastResponse };
 const CountsContext = createContext<Counts>({});
 

@@ -60,8 +60,8 @@ export function followJobs({ jobs = [], currentConnection, onSubmitted, onEnded,
   }
   function reportActivity(): void {
     const running = new Map([...lists.values()].flatMap(({ openJobs }) => [...openJobs.running]));
-    const own = [...open.keys()].filter((id) => running.has(id));
-    onActivity?.({ runningId: own[0], share: own.map((id) => running.get(id)).find((share) => share !== undefined) });
+    const runningIds = [...open.keys()].filter((id) => running.has(id));
+    onActivity?.({ runningId: runningIds[0], share: runningIds.map((id) => running.get(id)).find((share) => share !== undefined) });
   }
   /** Reads jobs that may have ended. In a list that is cut or unknown, unlisted jobs may wait: only up to the first that has not ended. */
   async function look(): Promise<void> {
@@ -111,7 +111,7 @@ function toSubmitted(path: string, value: unknown, current: string | undefined):
   return { id, connection: connection ?? "", atMs: Date.now(), ...(app !== undefined && { app: decodeURIComponent(app) }) };
 }
 
-/** What lists the job while it waits or runs. */
+/** The list that contains the job while it waits or runs. */
 function listPath({ app, connection }: FollowedJob): `/${string}` {
   return app === undefined ? withQuery("/api/console/queue", { connection }) : `/api/apps/${encodeURIComponent(app)}/runs`;
 }
@@ -135,7 +135,7 @@ function toOpenJobs(response: QueueView | RunsAnswer): OpenJobs {
   return { ids: new Set(jobs.map(({ id }) => id)), running: new Map(shares), isCut: total > jobs.length };
 }
 
-/** Undefined: it has not ended, or nothing is known. */
+/** Undefined if the job hasn't ended or its state is unknown. */
 async function readEnd(job: FollowedJob): Promise<JobState | undefined> {
   const { id, connection, app } = job;
   if (app !== undefined) {

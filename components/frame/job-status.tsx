@@ -33,10 +33,10 @@ export function formatRunningNode(t: ReturnType<typeof useTranslations<"common.r
 type Run = { startedMs?: number; expected?: ExpectedRun; value?: number };
 
 /** A running job's progress by the expected duration, otherwise by nodes; and the time left, if it can be estimated. */
-export function useRunProgress({ startedMs, expected, value }: Run): { share?: number; left?: string } {
+export function useRunProgress({ startedMs, expected, value }: Run): { share?: number; remaining?: string } {
   const t = useTranslations("common");
   const nowMs = useClampedNow();
   if (!expected || startedMs === undefined) return { share: value };
   const range = timeLeft(expected, nowMs - startedMs);
-  return { share: expectedShare(expected, nowMs - startedMs), left: range ? t("timeLeft", toSpan(range)) : t("longerThanUsual") };
+  return { share: expectedShare(expected, nowMs - startedMs), remaining: range ? t("timeLeft", toSpan(range)) : t("longerThanUsual") };
 }

@@ -5,12 +5,12 @@ import { createContext, type ReactNode, useContext, useEffect } from "react";
 import { setStorageOwner } from "@/lib/browser/persisted";
 import { hasRole, type Role } from "@/lib/contract/people/roles";
 
-/** `canChange`: false while the console is read-only. `signOutAt`: where the proxy that signs people in signs them out; null: it does not say where. */
+/** `canChange`: false while the console is read-only. `signOutAt`: the proxy's sign-out URL; null if it has none. */
 type Member = { id?: string; role: Role; canChange?: boolean; signOutAt?: string | null };
 
 const Current = createContext<Member | undefined>(undefined);
 
-/** The signed-in member, so that controls offer only allowed acts. The server alone decides what is allowed. */
+/** The signed-in member, so that controls offer only permitted actions. The server enforces permissions. */
 export function MemberProvider({ id, role, canChange = true, signOutAt, children }: Member & { children: ReactNode }) {
   useEffect(() => {
     if (id !== undefined) setStorageOwner(id);
@@ -37,7 +37,7 @@ export function useSignOutAt(): string | null | undefined {
   return useContext(Current)?.signOutAt;
 }
 
-/** Why an act is not offered: that the console is read-only, otherwise the given sentence about the role. */
+/** The reason why an action is unavailable: read-only mode, otherwise the given text about the role. */
 export function useWhyNot(): (ofRole: string) => string {
   const t = useTranslations("frame.readOnly");
   const canChange = useCanChange();
@@ -46,7 +46,7 @@ export function useWhyNot(): (ofRole: string) => string {
 
 const May = createContext(false);
 
-/** Whether share links for people without an account are offered here. The server alone decides what is allowed. */
+/** Whether share links for people without an account are offered here. The server enforces permissions. */
 export function MayShare({ value, children }: { value: boolean; children: ReactNode }) {
   return <May value={value}>{children}</May>;
 }

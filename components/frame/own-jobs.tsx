@@ -1,4 +1,4 @@
-// Shows the outcome of jobs submitted in this tab while the person is elsewhere: in the tab's title and icon, and by browser notifications.
+// Shows the outcome of jobs submitted in a hidden tab: in its title and icon, and by browser notifications.
 
 import { useTranslations } from "next-intl";
 import { useEffect, useEffectEvent, useRef, useState } from "react";
@@ -16,8 +16,8 @@ export const noticeChoices = ["off", "failed", "all"] as const;
 /** Undefined: not chosen, and not offered yet. */
 export type NoticeChoice = (typeof noticeChoices)[number] | undefined;
 /** Which ends of a person's jobs the browser notifies of. */
-export const noticeChoice = persisted("lightdesk.notifications", (stored): NoticeChoice =>
-  noticeChoices.find((noticeChoice) => noticeChoice === stored),
+export const noticeChoice = persisted("lightdesk.notifications", (value): NoticeChoice =>
+  noticeChoices.find((noticeChoice) => noticeChoice === value),
 );
 
 /** `batch`: jobs that were submitted in quick succession. */
@@ -26,21 +26,21 @@ type OwnJob = FollowedJob & { batch: number };
 const BATCH_GAP_MS = 5_000;
 const OFFER_AFTER_MS = 10_000;
 
-const readOwn: Reader<OwnJob> = (stored) => {
-  const fields = objectOf(stored) ?? {};
+const readOwn: Reader<OwnJob> = (value) => {
+  const fields = objectOf(value) ?? {};
   const [id, connection, batch, atMs] = [text(fields.id), text(fields.connection), number(fields.batch), number(fields.atMs)];
   const app = text(fields.app);
   if (id === undefined || connection === undefined || batch === undefined || atMs === undefined) return undefined;
   return { id, connection, batch, atMs, ...(app !== undefined && { app }) };
 };
 const none: readonly OwnJob[] = [];
-const own = persisted("lightdesk.own-jobs", (stored) => list(readOwn, MAX_FOLLOWED)(stored) ?? none, tabStorage);
+const ownJobs = persisted("lightdesk.own-jobs", (value) => list(readOwn, MAX_FOLLOWED)(value) ?? none, tabStorage);
 
 function remember(job: FollowedJob): void {
-  const jobs = own.get();
+  const jobs = ownJobs.get();
   const last = jobs.at(-1);
   const batch = last && job.atMs - last.atMs < BATCH_GAP_MS ? last.batch : job.atMs;
-  own.set([...jobs.filter(({ id }) => id !== job.id), { ...job, batch }].slice(-MAX_FOLLOWED));
+  ownJobs.set([...jobs.filter(({ id }) => id !== job.id), { ...job, batch }].slice(-MAX_FOLLOWED));
 }
 
 type Tally = { finished: number; failed: number };
@@ -53,16 +53,16 @@ export function OwnJobs() {
   const hidden = useHiddenTally();
   const notify = useNotify();
   const end = useEffectEvent((id: string, state: JobState) => {
-    const job = own.get().find((ownJob) => ownJob.id === id);
+    const job = ownJobs.get().find((ownJob) => ownJob.id === id);
     if (!job) return;
-    own.set(own.get().filter((ownJob) => ownJob !== job));
+    ownJobs.set(ownJobs.get().filter((ownJob) => ownJob !== job));
     hidden.count(state);
     notify(job, state);
   });
   useEffect(
     () =>
       followJobs({
-        jobs: own.get(),
+        jobs: ownJobs.get(),
         currentConnection: () => currentConnection(),
         onSubmitted: remember,
         onEnded: ({ id }, state) => end(id, state),
@@ -75,13 +75,13 @@ export function OwnJobs() {
   return null;
 }
 
-const nothing: Tally = { finished: 0, failed: 0 };
+const emptyTally: Tally = { finished: 0, failed: 0 };
 
-/** What ended while the tab was hidden; undefined while it is shown. */
+/** The jobs that ended while the tab was hidden; undefined while it is visible. */
 function useHiddenTally() {
   const [tally, setTally] = useState<Tally>();
   useEffect(() => {
-    const change = () => setTally(document.visibilityState === "hidden" ? nothing : undefined);
+    const change = () => setTally(document.visibilityState === "hidden" ? emptyTally : undefined);
     change();
     document.addEventListener("visibilitychange", change);
     return () => document.removeEventListener("visibilitychange", change);
@@ -135,16 +135,16 @@ function useTitle(tally: Tally | undefined, share: number | undefined): void {
   }, [tone]);
 }
 
-/** One notification for each batch, once none of its jobs is left. */
+/** One notification per batch, once all its jobs have ended. */
 function useNotify(): (job: OwnJob, state: JobState) => void {
   const t = useTranslations("frame.ownJobs");
   const router = useRouter();
   const batches = useRef(new Map<number, Tally>());
   return (job, state) => {
-    const before = batches.current.get(job.batch) ?? nothing;
+    const before = batches.current.get(job.batch) ?? emptyTally;
     const tally = { finished: before.finished + Number(state === "completed"), failed: before.failed + Number(state === "failed") };
     batches.current.set(job.batch, tally);
-    if (own.get().some(({ batch }) => batch === job.batch)) return;
+    if (ownJobs.get().some(({ batch }) => batch === job.batch)) return;
     batches.current.delete(job.batch);
     if (!isShown(noticeChoice.get(), tally) || document.visibilityState === "visible") return;
     const count = tally.finished + tally.failed;

@@ -27,9 +27,9 @@ export function PageHeader({ title, trail, count, badge, children }: PageHeaderP
   );
 }
 
-type Sentences = NonNullable<ComponentProps<typeof NextIntlClientProvider>["messages"]>;
+type Messages = NonNullable<ComponentProps<typeof NextIntlClientProvider>["messages"]>;
 
-export function PageMessages({ messages, children }: { messages: Sentences; children: ReactNode }) {
+export function PageMessages({ messages, children }: { messages: Messages; children: ReactNode }) {
   const frameMessages = useMessages();
   const all = useMemo(() => ({ ...frameMessages, ...messages }), [frameMessages, messages]);
   return (

@@ -14,7 +14,7 @@ const layouts = {
 };
 type Layout = keyof typeof layouts;
 
-/** Never taller than the window, so that nothing can be scrolled before it is there. */
+/** Never taller than the window, so that an unloaded page can't be scrolled. */
 export function ContentSkeleton({ layout }: { layout: Layout }) {
   const { className, block, count } = layouts[layout];
   return (

@@ -23,7 +23,7 @@ export function useIsSessionWatched(): boolean {
   return useContext(Watched);
 }
 
-/** How often an ended session is read, as a sign-in in another tab brings it back, and an outdated page rendered. */
+/** How often an ended session is checked, since a sign-in in another tab restores it. */
 const REPEAT_MS = 3_000;
 
 type SessionWatchProps = {

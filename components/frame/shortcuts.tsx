@@ -42,7 +42,7 @@ export function Shortcuts() {
   return overlay === "palette" ? <CommandPalette onClose={close} /> : null;
 }
 
-/** Works while a person types, as it is no letter. Not over another dialog, which has to be answered first. */
+/** Works while typing, since it is not a letter, but not over another dialog. */
 function isPaletteKey({ key, metaKey, ctrlKey, altKey, shiftKey }: KeyboardEvent): boolean {
   return key.toLowerCase() === "k" && metaKey !== ctrlKey && !altKey && !shiftKey && !document.querySelector("dialog[open]");
 }

@@ -1,4 +1,4 @@
-// Announces that an asset was made, found or changed in this tab, for lists that may show it.
+// Announces assets created, found or changed in this tab to lists that may show them.
 // Guarantees: a hidden list gets no announcement, and asks again when it is shown; hundreds at once cause only a few announcements,
 // and the last one is never lost.
 

@@ -50,15 +50,15 @@ export function layoutEditorFile(file: EditorFile, inside: Inside, graph?: Graph
   const prefix = inside.map((id) => `${id}:`).join("");
   const isLeftOut = (node: EditorNode) =>
     graph !== undefined && (isPlain(file, node) || isSwitch(node)) && !Object.hasOwn(graph, prefix + node.id);
-  const all = net.nodes.map((node) => placed(file, node, prefix, isLeftOut(node)));
+  const all = net.nodes.map((node) => placeNode(file, node, prefix, isLeftOut(node)));
   const groups = listOf(net.raw.groups).slice(0, MAX_GROUPS).flatMap(groupOf);
   const boxes = [...all, ...groups];
   const [left, top] = boxes.reduce(([x, y], box) => [Math.min(x, box.x), Math.min(y, box.y)], [Infinity, Infinity]);
-  const moved = <T extends { x: number; y: number }>(box: T): T => ({ ...box, x: box.x - left, y: box.y - top });
-  const nodes = new Map(all.map((node) => [node.id, moved(node)]));
+  const shift = <T extends { x: number; y: number }>(box: T): T => ({ ...box, x: box.x - left, y: box.y - top });
+  const nodes = new Map(all.map((node) => [node.id, shift(node)]));
   return {
     nodes,
-    groups: groups.map(moved),
+    groups: groups.map(shift),
     edges: edgesOf(net, prefix, nodes),
     width: boxes.reduce((maxX, { x, width }) => Math.max(maxX, x + width - left), 0),
     height: boxes.reduce((maxY, { y, height }) => Math.max(maxY, y + height - top), 0),
@@ -66,7 +66,7 @@ export function layoutEditorFile(file: EditorFile, inside: Inside, graph?: Graph
   };
 }
 
-function placed(file: EditorFile, node: EditorNode, prefix: string, isLeftOut: boolean): PlacedNode {
+function placeNode(file: EditorFile, node: EditorNode, prefix: string, isLeftOut: boolean): PlacedNode {
   const { raw, mode } = node;
   const [x, y] = pair(raw.pos, [0, 0]);
   const [width, height] = pair(raw.size, [200, 60]);

@@ -17,9 +17,9 @@ type GraphCanvasProps = {
   marks: NodeMarks;
   viewport: ReturnType<typeof useViewport>;
   selected?: string;
-  found: ReadonlySet<string>;
+  matches: ReadonlySet<string>;
   onSelect: (id: string) => void;
-  /** Kept mounted behind another view, so that it reappears as it was. */
+  /** Stays mounted behind another view, so that it keeps its state. */
   isHidden: boolean;
   className: string;
 };
@@ -27,7 +27,7 @@ type GraphCanvasProps = {
 /** In screen pixels, for titles of a graph that is too small for other text. */
 const TITLE_PX = 11;
 
-export function GraphCanvas({ graph, layout, marks, viewport, selected, found, onSelect, isHidden, className }: GraphCanvasProps) {
+export function GraphCanvas({ graph, layout, marks, viewport, selected, matches, onSelect, isHidden, className }: GraphCanvasProps) {
   const t = useTranslations("graph");
   const { frame, view, size, handlers, placeOf } = viewport;
   // Where no text is readable, all nodes together are drawn as a few shapes.
@@ -46,7 +46,7 @@ export function GraphCanvas({ graph, layout, marks, viewport, selected, found, o
   // Titles keep their size on screen while the graph gets smaller.
   const titlePx = view.scale < COMFORTABLE ? Math.round(TITLE_PX / view.scale) : undefined;
   const [pointed, setPointed] = useState<{ node: PlacedNode; x: number; y: number }>();
-  const seen = isReadable ? [...layout.nodes.values()].filter((node) => isInView(node, view, size)) : [];
+  const visibleNodes = isReadable ? [...layout.nodes.values()].filter((node) => isInView(node, view, size)) : [];
 
   function pressUnreadable(event: MouseEvent) {
     const node = isReadable ? undefined : nodeAt(layout.nodes.values(), view, placeOf(event));
@@ -87,23 +87,23 @@ export function GraphCanvas({ graph, layout, marks, viewport, selected, found, o
           ))}
           <path d={edges} className="stroke-control" strokeWidth={1.5} />
           <path d={near} className="stroke-accent" strokeWidth={2} />
-          {isReadable ? null : <Overview layout={layout} marks={marks} found={found} selected={selected} />}
+          {isReadable ? null : <Overview layout={layout} marks={marks} found={matches} selected={selected} />}
         </g>
       </svg>
       <div
         className="absolute top-0 left-0 origin-top-left"
         style={{ transform: `translate(${view.x}px, ${view.y}px) scale(${view.scale})` }}
       >
-        {seen.map((place) => {
-          const node = own(graph, place.id);
-          return node || place.look ? (
+        {visibleNodes.map((placedNode) => {
+          const node = own(graph, placedNode.id);
+          return node || placedNode.look ? (
             <GraphNodeBox
-              key={place.id}
-              place={place}
+              key={placedNode.id}
+              placedNode={placedNode}
               node={node}
-              mark={marks.get(place.id)}
-              isSelected={place.id === selected}
-              isFound={found.has(place.id)}
+              mark={marks.get(placedNode.id)}
+              isSelected={placedNode.id === selected}
+              isFound={matches.has(placedNode.id)}
               titlePx={titlePx}
               onSelect={onSelect}
             />
@@ -164,7 +164,7 @@ type Shape = keyof typeof shapes;
 function Overview({
   layout,
   marks,
-  found,
+  found: matches,
   selected,
 }: {
   layout: GraphLayout;
@@ -176,7 +176,7 @@ function Overview({
     const groups = new Map<Shape, PlacedNode[]>();
     const shapeOf = (id: string): Shape => {
       if (id === selected) return "selected";
-      if (found.has(id)) return "found";
+      if (matches.has(id)) return "found";
       const state = marks.get(id)?.state;
       const tone = state && toneOfState[state];
       return tone === undefined || tone === "unknown" ? "plain" : tone;
@@ -188,7 +188,7 @@ function Overview({
       else groups.set(shape, [node]);
     }
     return [...groups].map(([shape, nodes]) => ({ shape, d: boxesPath(nodes) }));
-  }, [layout, marks, found, selected]);
+  }, [layout, marks, matches, selected]);
   return paths.map(({ shape, d }) => (
     <path key={shape} d={d} className={shapes[shape]} vectorEffect="non-scaling-stroke" strokeWidth={shape === "bad" ? 2 : 1} />
   ));
@@ -206,7 +206,7 @@ const edgeOfTone = {
 const ROW = 18;
 
 type GraphNodeBoxProps = {
-  place: PlacedNode;
+  placedNode: PlacedNode;
   /** Undefined for a box that exists only in the editor's drawing. */
   node: GraphNode | undefined;
   mark?: NodeMark;
@@ -218,40 +218,40 @@ type GraphNodeBoxProps = {
 };
 
 /** A node of the drawing. Tab skips it: keyboard users have the list beside the drawing. */
-const GraphNodeBox = memo(function GraphNodeBox({ place, node, mark, isSelected, isFound, titlePx, onSelect }: GraphNodeBoxProps) {
+const GraphNodeBox = memo(function GraphNodeBox({ placedNode, node, mark, isSelected, isFound, titlePx, onSelect }: GraphNodeBoxProps) {
   const t = useTranslations("graph");
-  const { look } = place;
+  const { look } = placedNode;
   const title = node ? nodeName(node) : (look?.title ?? "");
   const tone = mark && toneOfState[mark.state];
   const isLoud = tone === "bad" || tone === "run";
   const isSubgraph = look?.kind === "subgraph";
   const isSmall = titlePx !== undefined;
   const rows =
-    node && !isSmall && place.height > nodeSize.height + ROW
-      ? literalsOf(node).slice(0, Math.floor((place.height - nodeSize.height) / ROW))
+    node && !isSmall && placedNode.height > nodeSize.height + ROW
+      ? literalsOf(node).slice(0, Math.floor((placedNode.height - nodeSize.height) / ROW))
       : [];
-  const gist = node && !isSmall && rows.length === 0 && place.height >= nodeSize.height ? gistOf(node) : undefined;
-  const id = place.id.slice(place.id.lastIndexOf(":") + 1);
+  const gist = node && !isSmall && rows.length === 0 && placedNode.height >= nodeSize.height ? gistOf(node) : undefined;
+  const id = placedNode.id.slice(placedNode.id.lastIndexOf(":") + 1);
   return (
     <button
       type="button"
       tabIndex={-1}
-      data-node={place.id}
+      data-node={placedNode.id}
       aria-pressed={isSelected}
-      title={look?.text ?? `#${place.id} ${title}`}
-      onClick={() => onSelect(place.id)}
+      title={look?.text ?? `#${placedNode.id} ${title}`}
+      onClick={() => onSelect(placedNode.id)}
       style={{
-        left: place.x,
-        top: place.y,
-        width: place.width,
-        height: place.height,
-        ...(isSmall && { fontSize: Math.min(titlePx, place.height * 0.7), lineHeight: 1.1, paddingTop: 0 }),
+        left: placedNode.x,
+        top: placedNode.y,
+        width: placedNode.width,
+        height: placedNode.height,
+        ...(isSmall && { fontSize: Math.min(titlePx, placedNode.height * 0.7), lineHeight: 1.1, paddingTop: 0 }),
         // A border of the default width would be invisible.
         ...(isSmall && isLoud && { borderWidth: titlePx / 4 }),
       }}
       className={cn(
         "absolute flex flex-col overflow-hidden rounded-md px-2.5 text-left",
-        look && place.height > nodeSize.height ? "justify-start pt-1.5" : "justify-center",
+        look && placedNode.height > nodeSize.height ? "justify-start pt-1.5" : "justify-center",
         look?.kind === "note" ? "bg-wait-soft" : look?.mode ? "bg-sunken" : "bg-surface hover:bg-sunken",
         isSubgraph ? "border-[3px]" : isLoud ? "border-2" : tone === "ok" || tone === "wait" ? "border border-l-[3px]" : "border",
         isSubgraph ? "border-double" : (look?.mode || tone === "off") && "border-dashed",
@@ -265,7 +265,7 @@ const GraphNodeBox = memo(function GraphNodeBox({ place, node, mark, isSelected,
       <span className="flex w-full items-baseline gap-1">
         <b className={cn("truncate font-semibold", (tone === "off" || look?.mode) && "text-ink-3")}>{title}</b>
         {isSmall || look?.kind === "reroute" || look?.kind === "note" ? null : (
-          <span className="shrink-0 text-ink-3">#{look ? id : place.id}</span>
+          <span className="shrink-0 text-ink-3">#{look ? id : placedNode.id}</span>
         )}
         {look?.mode && !isSmall ? <span className="ml-auto shrink-0 text-xs text-ink-2">{t(`mode.${look.mode}`)}</span> : null}
       </span>

@@ -7,7 +7,7 @@ import { CopyButton } from "@/components/ui/controls/copy-button";
 import { saveFile } from "@/lib/browser/files/save-file";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 
-/** Longer text is cut here; the copy and the file hold all of it. */
+/** Longer text is truncated here. Copy and download contain all of it. */
 const MAX_SHOWN = 200_000;
 
 type GraphJsonProps = { json: unknown; fileName: string; className?: string };

@@ -55,12 +55,12 @@ export type GraphLayout = {
 export function layoutGraph(graph: Graph, isUpright = false): GraphLayout {
   const pitch = pitches[isUpright ? "upright" : "flat"];
   const ids = Object.keys(graph);
-  const place = new Map(ids.map((id, index) => [id, index]));
+  const orderIndex = new Map(ids.map((id, index) => [id, index]));
   const links: { from: number; to: number; input: string }[] = [];
   const direct: Ends = { sources: ids.map(() => []), targets: ids.map(() => []) };
   for (const [id, node] of Object.entries(graph)) {
     for (const { input, source } of linksOf(node)) {
-      const [from, to] = [place.get(source), place.get(id)];
+      const [from, to] = [orderIndex.get(source), orderIndex.get(id)];
       if (from === undefined || to === undefined) continue;
       links.push({ from, to, input });
       direct.sources[to]?.push(from);
@@ -70,29 +70,30 @@ export function layoutGraph(graph: Graph, isUpright = false): GraphLayout {
   const { ends, layer, between } = withLanes(direct, foldedLayers(layersOf(direct), direct, pitch.maxNodes));
   const isNode = (item: number) => item < ids.length;
   const columns = columnsOf(layer, ends);
-  const places = placesOf(columns, ends, (item) => (isNode(item) ? pitch.node : LANE));
+  const positions = placesOf(columns, ends, (item) => (isNode(item) ? pitch.node : LANE));
   const half = (item: number) => (isNode(item) ? pitch.breadth / 2 : 0);
   const least = columns.reduce(
-    (least, [first = 0]) => Math.min(least, (places[first] ?? 0) - half(first)),
-    places.length > 0 ? Infinity : 0,
+    (least, [first = 0]) => Math.min(least, (positions[first] ?? 0) - half(first)),
+    positions.length > 0 ? Infinity : 0,
   );
   const breadth = columns.reduce((maxBreadth, column) => {
     const last = column.at(-1) ?? 0;
-    return Math.max(maxBreadth, (places[last] ?? 0) + half(last) - least);
+    return Math.max(maxBreadth, (positions[last] ?? 0) + half(last) - least);
   }, 0);
   const at = (along: number, across: number) => (isUpright ? { x: across, y: along } : { x: along, y: across });
   const nodes = new Map<string, PlacedNode>();
   columns.forEach((column, index) => {
     for (const item of column) {
       const id = ids[item];
-      if (id !== undefined) nodes.set(id, { id, ...nodeSize, ...at(index * pitch.layer, (places[item] ?? 0) - least - pitch.breadth / 2) });
+      if (id !== undefined)
+        nodes.set(id, { id, ...nodeSize, ...at(index * pitch.layer, (positions[item] ?? 0) - least - pitch.breadth / 2) });
     }
   });
   const edges = links.map(({ from, to, input }) => ({
     source: ids[from] ?? "",
     target: ids[to] ?? "",
     input,
-    via: between(from, to).map((lane) => at((layer[lane] ?? 0) * pitch.layer, (places[lane] ?? 0) - least)),
+    via: between(from, to).map((lane) => at((layer[lane] ?? 0) * pitch.layer, (positions[lane] ?? 0) - least)),
   }));
   const length = columns.length === 0 ? 0 : (columns.length - 1) * pitch.layer + pitch.extent;
   return { nodes, edges, isUpright, ...(isUpright ? { width: breadth, height: length } : { width: length, height: breadth }) };
@@ -116,7 +117,7 @@ function layersOf({ sources, targets }: Ends): number[] {
         if (waits[target] === 0) ready.push(target);
       }
     }
-    // Only loops are left: the first node in the graph's order is treated as if it had no sources.
+    // Only loops remain. The first node in the graph's order is treated as if it had no sources.
     while (next < isPlaced.length && isPlaced[next]) next++;
     if (next >= isPlaced.length) return layer;
     ready = [next];
@@ -131,9 +132,9 @@ function foldedLayers(layer: readonly number[], ends: Ends, maxNodes: number): n
     const size = Math.ceil(nodes.length / parts);
     return Array.from({ length: parts }, (_, part) => nodes.slice(part * size, (part + 1) * size));
   });
-  const folded: number[] = [];
-  columns.forEach((nodes, index) => nodes.forEach((node) => (folded[node] = index)));
-  return folded;
+  const foldedColumns: number[] = [];
+  columns.forEach((nodes, index) => nodes.forEach((node) => (foldedColumns[node] = index)));
+  return foldedColumns;
 }
 
 function columnsOf(layer: readonly number[], ends: Ends): number[][] {
@@ -162,20 +163,20 @@ function sortByNeighbours(layers: number[][], { sources, targets }: Ends): void 
 
 /** Positions of the middles across the layer: pulls everything towards its neighbours' middle, keeping the order and without overlaps. */
 function placesOf(columns: readonly number[][], { sources, targets }: Ends, roomOf: (item: number) => number): number[] {
-  const places: number[] = [];
+  const positions: number[] = [];
   const stepsOf = new Map(columns.map((column) => [column, stepsIn(column, roomOf)]));
   for (const column of columns) {
     const steps = stepsOf.get(column) ?? [];
-    column.forEach((item, index) => (places[item] = (steps[index] ?? 0) - (steps.at(-1) ?? 0) / 2));
+    column.forEach((item, index) => (positions[item] = (steps[index] ?? 0) - (steps.at(-1) ?? 0) / 2));
   }
   for (let sweep = 0; sweep < SWEEPS; sweep++) {
     const neighbours = sweep % 2 === 0 ? sources : targets;
     for (const column of sweep % 2 === 0 ? columns : columns.toReversed()) {
-      const targets = column.map((item) => meanOf(neighbours[item] ?? [], places) ?? places[item] ?? 0);
-      spread(targets, stepsOf.get(column) ?? []).forEach((across, index) => (places[column[index] ?? 0] = across));
+      const targets = column.map((item) => meanOf(neighbours[item] ?? [], positions) ?? positions[item] ?? 0);
+      spread(targets, stepsOf.get(column) ?? []).forEach((across, index) => (positions[column[index] ?? 0] = across));
     }
   }
-  return places;
+  return positions;
 }
 
 /** Each item's distance from the first, if all are packed as closely as allowed. */
@@ -202,10 +203,10 @@ function meanOf(nodes: readonly number[], of: readonly number[]): number | undef
   return nodes.length === 0 ? undefined : nodes.reduce((sum, node) => sum + (of[node] ?? 0), 0) / nodes.length;
 }
 
-/** By index: the nodes that each node takes from, and those that take from it. */
+/** For each node index: its sources and its targets. */
 export type Ends = { sources: number[][]; targets: number[][] };
 
-/** Paths of long links through the layers between: each lane is placed in its layer like a narrow node, so that no link crosses a node. */
+/** Routes long links through the layers between: each lane is a narrow node in its layer, so no link crosses a node. */
 type Lanes = {
   ends: Ends;
   layer: number[];

@@ -6,7 +6,7 @@ import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
 import { MASK } from "@/lib/contract/secrets/secret-texts";
 import { isLink, linksOf, nodeName } from "@/lib/contract/workflow/graph";
 
-/** Gives each node its displayed name as title, so that a drawing uses the same names as the form beside it. */
+/** Sets each node's displayed name as its title, so that the drawing and the form use the same names. */
 export function withTitles(graph: Graph, nameOfClass: (className: string) => string | null | undefined): Graph {
   return Object.fromEntries(
     Object.entries(graph).map(([id, node]) => [id, { ...node, _meta: { title: nodeName(node, nameOfClass(node.class_type)) } }]),
@@ -39,10 +39,10 @@ export function literalsOf({ inputs }: GraphNode): [name: string, text: string][
 export function searchNodes(graph: Graph, words: string): string[] {
   const search = words.trim().toLowerCase().replace(/^#/, "");
   if (search === "") return [];
-  const found = Object.entries(graph).flatMap(([id, node]) =>
+  const texts = Object.entries(graph).flatMap(([id, node]) =>
     [id, node.class_type, nodeName(node)].some((text) => text.toLowerCase().includes(search)) ? [id] : [],
   );
-  return Object.hasOwn(graph, search) ? [search, ...found.filter((id) => id !== search)] : found;
+  return Object.hasOwn(graph, search) ? [search, ...texts.filter((id) => id !== search)] : texts;
 }
 
 export type NodeInput = { name: string } & (
@@ -76,7 +76,7 @@ export function callingNode(marks: NodeMarks): string | undefined {
   return undefined;
 }
 
-/** For several nodes in one box: a state to look at first, otherwise that more is to come, otherwise that something is done. */
+/** Summarizes several nodes in one box: a state that needs attention first, then pending, then done. */
 const telling: readonly NodeState[] = [...calling, "waiting", "unreached", "done", "cached"];
 
 export function tellingMost(nodeMark: NodeMark | undefined, { state, problems }: NodeMark): NodeMark {

@@ -17,8 +17,8 @@ import { unwrapWorkflow } from "@/lib/contract/workflow/read-workflow";
 
 type SaveWorkflowProps = {
   title: string;
-  /** Where it is stored already: suggested unchanged. */
-  stored?: string;
+  /** The path where it is stored, suggested unchanged. */
+  storedText?: string;
   onSaved?: (path: string) => void;
   /** Called on saving, since the text may be megabytes. */
   textOf: () => string | undefined;
@@ -31,7 +31,7 @@ type SaveWorkflowProps = {
   size?: ButtonProps["size"];
 };
 
-/** `isDefault`: it was opened in this format. `isOriginalFile`: it is saved into its own file. `unplaced`: nodes and inputs missing there. */
+/** `isDefault`: opened in this format. `isOriginalFile`: saved to its own file. `unplaced`: nodes and inputs missing there. */
 type EditorFormat = { isDefault: boolean; isOriginalFile: boolean; write: () => Promise<{ text: string; unplaced: readonly string[] }> };
 
 /** Saves into the folder workflows of the user data on the service; an existing file is replaced only after a second click. */
@@ -59,12 +59,14 @@ export function SaveWorkflow({ isSmall = false, tone, size, ...form }: SaveWorkf
 const formats = ["editor", "graph"] as const;
 const MAX_NAMED = 8;
 
-type SaveFormProps = Pick<SaveWorkflowProps, "title" | "stored" | "onSaved" | "textOf" | "editor" | "connection"> & { onClose: () => void };
+type SaveFormProps = Pick<SaveWorkflowProps, "title" | "storedText" | "onSaved" | "textOf" | "editor" | "connection"> & {
+  onClose: () => void;
+};
 type Saving = { path?: string; isBusy?: boolean; isTaken?: boolean; isEmpty?: boolean; failure?: ApiFailure };
 
-function SaveForm({ title, stored, onSaved, textOf, editor, connection, onClose }: SaveFormProps) {
+function SaveForm({ title, storedText, onSaved, textOf, editor, connection, onClose }: SaveFormProps) {
   const t = useTranslations("graph.save");
-  const [name, setName] = useState(() => nameOfStored(stored) ?? fileNameOf(title));
+  const [name, setName] = useState(() => nameOfStored(storedText) ?? fileNameOf(title));
   const [saving, setSaving] = useState<Saving>({});
   // Computed once, when the dialog opens: looking for masked values reads the whole text.
   const [isMasked] = useState(() => textOf()?.includes(MASK) ?? false);
@@ -73,7 +75,7 @@ function SaveForm({ title, stored, onSaved, textOf, editor, connection, onClose 
   const notify = useEffectEvent(
     () =>
       void editor?.write().then(
-        (written) => setUnplaced(written.unplaced),
+        (writeResult) => setUnplaced(writeResult.unplaced),
         () => undefined,
       ),
   );
@@ -88,9 +90,9 @@ function SaveForm({ title, stored, onSaved, textOf, editor, connection, onClose 
     if (path === undefined || saving.isBusy) return;
     setSaving({ path, isBusy: true });
     // The code that writes it is loaded only now.
-    const written = isEditor ? await editor?.write().catch(() => "unreachable" as const) : { text: textOf() };
-    if (written === "unreachable") return setSaving({ path, failure: { code: "CONSOLE_UNREACHABLE", message: "", status: 0 } });
-    const text = written?.text;
+    const writeResult = isEditor ? await editor?.write().catch(() => "unreachable" as const) : { text: textOf() };
+    if (writeResult === "unreachable") return setSaving({ path, failure: { code: "CONSOLE_UNREACHABLE", message: "", status: 0 } });
+    const text = writeResult?.text;
     if (text === undefined) return setSaving({ path, isEmpty: true });
     const address = withQuery(`/api/userdata/${encodeURIComponent(path)}`, { overwrite: isTaken, full_info: true, connection });
     const result = await callApi<unknown>(address, { method: "POST", body: text, headers: { "content-type": "application/octet-stream" } });
@@ -196,10 +198,10 @@ export function storedText(graph: Graph, extraData: JsonObject | undefined): str
   return writeExactJson(hasMore ? { prompt: graph, extra_data: extraData } : graph, 2);
 }
 
-/** From a job's `workflow`; undefined where it holds no graph. */
+/** Reads a job's `workflow`; undefined if it contains no graph. */
 export function storedTextOfJob(workflow: unknown): string | undefined {
-  const read = unwrapWorkflow(workflow);
-  return read && storedText(read.graph, read.extraData);
+  const unwrapped = unwrapWorkflow(workflow);
+  return unwrapped && storedText(unwrapped.graph, unwrapped.extraData);
 }
 
 /** The path for a name: always a JSON file below workflows/; undefined if it is no valid name. */
@@ -221,7 +223,7 @@ function nameOfStored(path: string | undefined): string | undefined {
   return storedPath(name) === path ? name : undefined;
 }
 
-/** A valid file name from the workflow's title: replaces only what some file system or address cannot hold. */
+/** Makes a valid file name from the workflow's title. Replaces only characters that a file system or URL can't contain. */
 export function fileNameOf(title: string): string {
   return cutToBytes(title, MAX_NAME_LENGTH)
     .replace(/[/\\:*?"<>|\p{Cc}\p{Cs}]/gu, "_")

@@ -31,14 +31,14 @@ export function started(layout: Omit<GraphLayout, "edges">, size: Size, calling:
   const all = fitted(layout, size);
   const isFile = layout.groups !== undefined;
   if (all.scale >= (isFile ? READABLE : COMFORTABLE) || size.width === 0) return all;
-  const called = calling === undefined ? undefined : layout.nodes.get(calling);
-  if (isFile) return at(called ? centreOf(called) : fullestPart([...layout.nodes.values()], size), READABLE, size);
-  if (called) return centredOn(called, { ...all, scale: START_SCALE }, size);
+  const callingNode = calling === undefined ? undefined : layout.nodes.get(calling);
+  if (isFile) return at(callingNode ? centreOf(callingNode) : fullestPart([...layout.nodes.values()], size), READABLE, size);
+  if (callingNode) return centredOn(callingNode, { ...all, scale: START_SCALE }, size);
   const { isUpright } = layout;
   const first = firstOf(layout.nodes.values(), isUpright);
-  const along = (room: number, whole: number, place: number, extent: number, isAlong: boolean) => {
+  const along = (room: number, whole: number, position: number, extent: number, isAlong: boolean) => {
     if (whole * START_SCALE <= room - 2 * MARGIN) return (room - whole * START_SCALE) / 2;
-    return (isAlong ? MARGIN : (room - extent * START_SCALE) / 2) - place * START_SCALE;
+    return (isAlong ? MARGIN : (room - extent * START_SCALE) / 2) - position * START_SCALE;
   };
   return {
     scale: START_SCALE,
@@ -82,7 +82,7 @@ function fullestPart(nodes: readonly PlacedNode[], size: Size): Point {
   const sorted = nodes.toSorted((node, other) => node.x - other.x || node.y - other.y);
   const every = Math.ceil(sorted.length / MAX_WINDOWS);
   let best = sorted.slice(0, 1);
-  for (const { x, y } of sorted.filter((_, place) => place % every === 0)) {
+  for (const { x, y } of sorted.filter((_, index) => index % every === 0)) {
     const isInside = (node: PlacedNode) =>
       node.x >= x && node.y >= y && node.x + node.width <= x + width && node.y + node.height <= y + height;
     const inside = sorted.filter(isInside);

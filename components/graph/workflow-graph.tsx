@@ -24,32 +24,43 @@ const PHONE = "(max-width: 639px)";
 const faces = ["drawing", "list", "json"] as const;
 
 /** A node requested from outside the graph; `serial` distinguishes two clicks on the same link. */
-export type NodeAsk = { id: string; serial: number };
+export type NodeRequest = { id: string; serial: number };
 
 type WorkflowGraphProps = {
   graph: Graph;
   marks: NodeMarks;
-  /** Shown and saved as JSON: the workflow as it was submitted. */
+  /** The workflow as submitted, shown and saved as JSON. */
   json: unknown;
   fileName: string;
-  ask?: NodeAsk;
+  nodeRequest?: NodeRequest;
   /** Present if a form is beside it: selecting a node leads to the form, and no panel opens. */
-  beside?: { selected?: string; onSelect: (id: string) => void };
+  aside?: { selected?: string; onSelect: (id: string) => void };
   /** The same nodes and links in an object that stays the same while values are typed, so that the layout is computed once. */
   shape?: Graph;
   /** The editor's file of it; if present, it is drawn as in the editor. */
   drawing?: JsonObject;
-  /** Where it can be saved, and the suggested title. */
+  /** The possible save targets and the suggested title. */
   save?: { title: string; connection?: string; textOf: () => string | undefined };
   className?: string;
 };
 
 /** A workflow as a drawing, as a list of its nodes and as JSON; selecting a node shows its inputs. */
-export function WorkflowGraph({ graph, marks, json, fileName, ask, beside, shape = graph, drawing, save, className }: WorkflowGraphProps) {
+export function WorkflowGraph({
+  graph,
+  marks,
+  json,
+  fileName,
+  nodeRequest,
+  aside,
+  shape = graph,
+  drawing,
+  save,
+  className,
+}: WorkflowGraphProps) {
   const t = useTranslations("graph");
   // Beside a form and on a phone the frame is narrow.
   const isPhone = useMedia(PHONE);
-  const isUpright = beside !== undefined || isPhone;
+  const isUpright = aside !== undefined || isPhone;
   const file = useMemo(() => readDrawingOf(drawing, shape), [drawing, shape]);
   const [inside, setInside] = useState<Inside>(outside);
   const layout = useMemo(
@@ -60,36 +71,36 @@ export function WorkflowGraph({ graph, marks, json, fileName, ask, beside, shape
   const calling = useMemo(() => callingNode(boxMarks), [boxMarks]);
   const viewport = useViewport(layout, calling);
   const [face, setFace] = useState<(typeof faces)[number]>("drawing");
-  const [opened, setOpened] = useState<string>();
-  const selected = beside ? beside.selected : opened;
-  const selectNode = beside ? beside.onSelect : setOpened;
+  const [openNodeId, setOpenNodeId] = useState<string>();
+  const selected = aside ? aside.selected : openNodeId;
+  const selectNode = aside ? aside.onSelect : setOpenNodeId;
   function select(id: string) {
     if (Object.hasOwn(graph, id)) return selectNode(id);
     // A box of the editor's drawing that is no node of the graph: a subgraph is entered.
-    const into = file && layout.nodes.get(id)?.look?.kind === "subgraph" ? id.split(":") : undefined;
-    if (into) enter(into);
+    const path = file && layout.nodes.get(id)?.look?.kind === "subgraph" ? id.split(":") : undefined;
+    if (path) enter(path);
   }
-  function enter(into: Inside) {
-    setInside(into);
+  function enter(path: Inside) {
+    setInside(path);
     viewport.fit();
   }
-  const [followed, setFollowed] = useState(selected);
+  const [followedId, setFollowedId] = useState(selected);
   const [targetId, setTargetId] = useState<string>();
   const [words, setWords] = useState("");
-  const [answered, setAnswered] = useState<number>();
-  const found = useMemo(() => searchNodes(graph, words), [graph, words]);
-  const foundSet = useMemo(() => new Set(found), [found]);
-  // On its own it has a fixed size; beside a form it fills its room.
-  const height = beside ? "h-full min-h-0" : "h-[360px] lg:h-[560px]";
+  const [handledSerial, setHandledSerial] = useState<number>();
+  const matches = useMemo(() => searchNodes(graph, words), [graph, words]);
+  const foundSet = useMemo(() => new Set(matches), [matches]);
+  // Has a fixed size on its own, and fills its container next to a form.
+  const height = aside ? "h-full min-h-0" : "h-[360px] lg:h-[560px]";
   const isSearching = words.trim() !== "";
-  const isPanelOpen = !beside && selected !== undefined;
+  const isPanelOpen = !aside && selected !== undefined;
 
   function show(id: string) {
     select(id);
     setTargetId(id);
   }
-  if (beside && selected !== followed) {
-    setFollowed(selected);
+  if (aside && selected !== followedId) {
+    setFollowedId(selected);
     setTargetId(selected);
   }
   if (targetId !== undefined && viewport.size.width > 0) {
@@ -101,14 +112,14 @@ export function WorkflowGraph({ graph, marks, json, fileName, ask, beside, shape
     if (node) viewport.reveal(node);
   }
   // The frame must have its size before a node can be centred in it.
-  if (ask && ask.serial !== answered && viewport.size.width > 0) {
-    setAnswered(ask.serial);
+  if (nodeRequest && nodeRequest.serial !== handledSerial && viewport.size.width > 0) {
+    setHandledSerial(nodeRequest.serial);
     if (face === "json") setFace("drawing");
-    show(ask.id);
+    show(nodeRequest.id);
   }
   function showNext(event: FormEvent) {
     event.preventDefault();
-    const next = found[(selected === undefined ? -1 : found.indexOf(selected)) + 1] ?? found[0];
+    const next = matches[(selected === undefined ? -1 : matches.indexOf(selected)) + 1] ?? matches[0];
     if (next !== undefined) show(next);
   }
   return (
@@ -148,7 +159,7 @@ export function WorkflowGraph({ graph, marks, json, fileName, ask, beside, shape
             className="w-[220px] max-w-full"
           />
           <span role="status" className="text-sm text-ink-3">
-            {isSearching ? t("found", { count: found.length }) : null}
+            {isSearching ? t("found", { count: matches.length }) : null}
           </span>
           {face === "drawing" ? (
             <span className="ml-auto flex items-center gap-1">
@@ -189,7 +200,7 @@ export function WorkflowGraph({ graph, marks, json, fileName, ask, beside, shape
         {face === "list" ? (
           <NodeList
             graph={graph}
-            ids={isSearching ? found : file ? Object.keys(graph) : [...layout.nodes.keys()]}
+            ids={isSearching ? matches : file ? Object.keys(graph) : [...layout.nodes.keys()]}
             marks={marks}
             selected={selected}
             onSelect={select}
@@ -202,13 +213,13 @@ export function WorkflowGraph({ graph, marks, json, fileName, ask, beside, shape
           marks={boxMarks}
           viewport={viewport}
           selected={selected}
-          found={foundSet}
+          matches={foundSet}
           onSelect={select}
           isHidden={face !== "drawing"}
           className={height}
         />
         {isPanelOpen ? (
-          <NodePanel graph={graph} id={selected} mark={marks.get(selected)} onSelect={show} onClose={() => setOpened(undefined)} />
+          <NodePanel graph={graph} id={selected} mark={marks.get(selected)} onSelect={show} onClose={() => setOpenNodeId(undefined)} />
         ) : null}
       </div>
     </Card>

@@ -38,10 +38,10 @@ export type JobRow = {
   /** Position in the queue: 1 is next. Undefined for running jobs. */
   position?: number;
   /** Why the job waits although a slot may be free. */
-  waits?: JobWaits;
+  waiting?: JobWaits;
 };
 
-/** `isCut`: the service has older jobs. `unreadable`: rows of unknown shape. `reach`: for rows found in the job index. */
+/** `isCut`: the service has older jobs. `unreadable`: rows of unknown shape. `reach`: for rows from the job index. */
 export type JobsView = {
   rows: JobRow[];
   total?: number;
@@ -68,7 +68,20 @@ export function toJobsView(response: (JobsAnswer & { reach?: JobReach }) | Histo
 
 /** Omits undefined fields, which saves kilobytes for a hundred rows. */
 export function toJobRow(job: JobListItem | JobDetail): JobRow {
-  const { id, word, state, createdAtMs, startedAtMs, endedAtMs, progress, expected, error, outputsCount, preview, waits } = toJobView(job);
+  const {
+    id,
+    word,
+    state,
+    createdAtMs,
+    startedAtMs,
+    endedAtMs,
+    progress,
+    expected,
+    error,
+    outputsCount,
+    preview,
+    waits: waiting,
+  } = toJobView(job);
   const errorText = error && errorLine(error);
   const node = runningNode(progress);
   return {
@@ -91,7 +104,7 @@ export function toJobRow(job: JobListItem | JobDetail): JobRow {
     ...(outputsCount !== undefined && { outputs: outputsCount }),
     ...previewFields(preview),
     ...(progress?.previewVersion !== undefined && { livePreview: progress.previewVersion }),
-    ...(waits && { waits }),
+    ...(waiting && { waiting }),
   };
 }
 

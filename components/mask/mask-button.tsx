@@ -13,12 +13,12 @@ type MaskButtonProps = {
   file: Required<FileName>;
   title: string;
   connection?: string;
-  place?: MaskTarget;
-  onSaved: (saved: SavedMask) => void;
+  target?: MaskTarget;
+  onSaved: (mask: SavedMask) => void;
 };
 
 /** Beside an input that names a picture; the editor loads on the first click. */
-export function MaskButton({ file, title, connection, place, onSaved }: MaskButtonProps) {
+export function MaskButton({ file, title, connection, target, onSaved }: MaskButtonProps) {
   const t = useTranslations("masks");
   const [isOpen, setOpen] = useState(false);
   const close = () => setOpen(false);
@@ -33,11 +33,11 @@ export function MaskButton({ file, title, connection, place, onSaved }: MaskButt
               file={file}
               title={title}
               connection={connection}
-              place={place}
+              target={target}
               onClose={close}
-              onSaved={(saved) => {
+              onSaved={(mask) => {
                 close();
-                onSaved(saved);
+                onSaved(mask);
               }}
             />,
             document.body,

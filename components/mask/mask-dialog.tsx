@@ -15,20 +15,20 @@ type MaskDialogProps = {
   file: Required<FileName>;
   title: string;
   connection?: string;
-  place?: MaskTarget;
+  target?: MaskTarget;
   /** Gets the masked picture, which the input names from then on. */
-  onSaved: (saved: SavedMask) => void;
+  onSaved: (mask: SavedMask) => void;
   onClose: () => void;
 };
 
-/** The editor over a page that must stay as it is. Closing it loses nothing: reopened for the same picture, it continues. */
-export function MaskDialog({ file, title, connection, place, onSaved, onClose }: MaskDialogProps) {
+/** The editor over a page that keeps its state. Closing it loses nothing: reopening the same picture continues. */
+export function MaskDialog({ file, title, connection, target, onSaved, onClose }: MaskDialogProps) {
   const t = useTranslations("masks");
   const common = useTranslations("common");
   const dialog = useRef<HTMLDialogElement>(null);
   const keepsPixels = !useFeature("uprightMasks");
-  const [source] = useState(() => ({ ...sourceOfFile(file, title, connection, keepsPixels), place }));
-  const [ports] = useState(() => ({ encode: encodeInWorker, send: sendMask(connection, place) }));
+  const [source] = useState(() => ({ ...sourceOfFile(file, title, connection, keepsPixels), target }));
+  const [ports] = useState(() => ({ encode: encodeInWorker, send: sendMask(connection, target) }));
   useEffect(() => {
     const element = dialog.current;
     if (element && !element.open) element.showModal();

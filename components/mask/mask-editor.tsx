@@ -29,7 +29,7 @@ export type MaskEditorProps = {
   /** Shown once above the drawing: the origin of its initial mask. */
   note?: string;
   /** A caller that requested a mask receives it; otherwise a result shows what was saved. */
-  onSaved?: (saved: SavedMask) => void;
+  onSaved?: (mask: SavedMask) => void;
   onClose?: () => void;
 };
 
@@ -56,14 +56,14 @@ export function MaskEditor({ session, title, trail, connection, canSave, ports, 
 
   function perform(command: Command): boolean {
     if (command.do === "release") {
-      const had = painter.drop() || painter.cursor() !== undefined;
+      const hadStroke = painter.drop() || painter.cursor() !== undefined;
       painter.hideCursor();
-      return had;
+      return hadStroke;
     }
-    acts[command.do](command);
+    handlers[command.do](command);
     return true;
   }
-  const acts: Record<Command["do"], (command: Command) => void> = {
+  const handlers: Record<Command["do"], (command: Command) => void> = {
     tool: (command) => command.do === "tool" && change({ tool: command.tool }),
     size: (command) => command.do === "size" && change({ sizeBy: command.by }),
     hardness: (command) => command.do === "hardness" && change({ hardnessBy: command.by }),
@@ -181,24 +181,24 @@ function MaskCanvas({ frame, title, session, views, painter, settings, wantsPan 
   useEffect(() => {
     const element = frame.current;
     if (!element || !picture.current || !mask.current || !marks.current) return;
-    const made = createSurface(
+    const newSurface = createSurface(
       { picture: picture.current, mask: mask.current, marks: marks.current },
       session.drawing,
       views,
-      session.opened.picture,
+      session.mask.picture,
     );
-    surface.current = made;
+    surface.current = newSurface;
     const fit = () => views.resize({ width: element.clientWidth, height: element.clientHeight });
     fit();
     const observer = typeof ResizeObserver === "undefined" ? undefined : new ResizeObserver(fit);
     observer?.observe(element);
     const stopRatio = watchRatio(fit);
-    const stopMarks = painter.subscribe(() => made?.setMarks(painter.marks()));
+    const stopMarks = painter.subscribe(() => newSurface?.setMarks(painter.marks()));
     return () => {
       stopMarks();
       stopRatio();
       observer?.disconnect();
-      made?.close();
+      newSurface?.close();
       surface.current = undefined;
     };
   }, [frame, session, views, painter]);

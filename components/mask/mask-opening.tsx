@@ -55,30 +55,30 @@ export function MaskOpening({ source, open, wayBack, onStored, ...editor }: Mask
     const openSession = session.current;
     session.current = undefined;
     openSession?.drawing.end();
-    if (!openSession?.drawing.state().isUnsaved) return openSession?.opened.picture?.close();
-    const lost = keepWork(key, { session: openSession, name: source.title });
+    if (!openSession?.drawing.state().isUnsaved) return openSession?.mask.picture?.close();
+    const lostNames = keepWork(key, { session: openSession, name: source.title });
     onStored?.();
-    for (const name of lost) showToast({ tone: "bad", text: t("kept.lost", { name }) });
+    for (const name of lostNames) showToast({ tone: "bad", text: t("kept.lost", { name }) });
   });
   useEffect(() => {
-    const going = new AbortController();
-    void load(going.signal).then((next) => {
-      if (next && !going.signal.aborted) setState(next);
+    const controller = new AbortController();
+    void load(controller.signal).then((next) => {
+      if (next && !controller.signal.aborted) setState(next);
     });
     return () => {
-      going.abort();
+      controller.abort();
       end(source.key);
     };
   }, [source.key, attempt]);
 
-  const again = (file?: File) => {
+  const retry = (file?: File) => {
     setState({ kind: "opening" });
     setAttempt({ file });
   };
   if (state.kind === "open") {
-    const { opened } = state.session;
-    const began = state.isFound ? t("kept.found") : opened.earlier === "none" ? undefined : t(`earlier.${opened.earlier}`);
-    const note = [opened.isPreview ? t("status.preview") : undefined, began].filter(Boolean).join(" ");
+    const { mask } = state.session;
+    const began = state.isFound ? t("kept.found") : mask.earlier === "none" ? undefined : t(`earlier.${mask.earlier}`);
+    const note = [mask.isPreview ? t("status.preview") : undefined, began].filter(Boolean).join(" ");
     return <MaskEditor {...editor} session={state.session} title={source.title} connection={source.connection} note={note} />;
   }
   return (
@@ -93,8 +93,8 @@ export function MaskOpening({ source, open, wayBack, onStored, ...editor }: Mask
           refusal={state.refusal}
           name={source.title}
           isListed={source.assetId !== undefined}
-          onRetry={() => again()}
-          onFile={again}
+          onRetry={() => retry()}
+          onFile={retry}
         />
       )}
     </div>

@@ -29,7 +29,7 @@ export function MaskScreen({ assetId, connection, canSave, asset: reading }: Mas
   const connectionId = useConnection()?.id;
   const keepsPixels = !useFeature("uprightMasks");
   const page = withQuery(`/assets/${encodeURIComponent(assetId)}`, { connection });
-  const own = withQuery(`/assets/${encodeURIComponent(assetId)}/mask`, { connection });
+  const maskPath = withQuery(`/assets/${encodeURIComponent(assetId)}/mask`, { connection });
   const [ports] = useState(() => ({ encode: encodeInWorker, send: sendMask(connectionId) }));
   const trail = (
     <>
@@ -70,7 +70,7 @@ export function MaskScreen({ assetId, connection, canSave, asset: reading }: Mas
         showToast({
           tone: "wait",
           text: t("kept.toast", { name: source.title }),
-          action: { label: t("kept.back"), run: () => router.push(own) },
+          action: { label: t("kept.back"), run: () => router.push(maskPath) },
         })
       }
     />

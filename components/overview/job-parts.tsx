@@ -51,10 +51,10 @@ export function RunningPart({ live }: JobPartProps) {
 function RunningLine({ job }: { job: OverviewJob }) {
   const t = useTranslations("overview");
   const nodes = useTranslations("common.runningNode");
-  const { share, left } = useRunProgress({ value: job.progress, expected: job.expected, startedMs: job.startedMs });
+  const { share, remaining } = useRunProgress({ value: job.progress, expected: job.expected, startedMs: job.startedMs });
   const node = job.runningNode && formatRunningNode(nodes, job.runningNode);
   return (
-    <JobLine job={job} under={[left, node].filter(Boolean).join(" · ")}>
+    <JobLine job={job} under={[remaining, node].filter(Boolean).join(" · ")}>
       {share === undefined ? (
         <JobStatus word={job.word} />
       ) : (
@@ -112,7 +112,7 @@ function JobLink({ id, className, children }: { id: string; className: string; c
   );
 }
 
-function JobLine({ job: { id, name }, under, children }: { job: OverviewJob; under?: string; children: ReactNode }) {
+function JobLine({ job: { id, name }, under: detail, children }: { job: OverviewJob; under?: string; children: ReactNode }) {
   const t = useTranslations("overview");
   return (
     <li data-job={id} className="flex min-h-[49px] items-center gap-3 border-b border-line px-3.5 py-1 last:border-b-0">
@@ -125,9 +125,9 @@ function JobLine({ job: { id, name }, under, children }: { job: OverviewJob; und
             {shortId(id)}
           </span>
         </span>
-        {under ? (
-          <span title={under} className="block truncate text-sm text-ink-2">
-            {under}
+        {detail ? (
+          <span title={detail} className="block truncate text-sm text-ink-2">
+            {detail}
           </span>
         ) : null}
       </span>
@@ -153,11 +153,11 @@ export function PicturesPart({ live }: JobPartProps) {
       skeleton={<PicturesSkeleton />}
     >
       {({ jobs }) => {
-        const shown = jobs.flatMap(({ preview, ...job }) => (preview ? [{ ...job, preview }] : [])).slice(0, MAX_PICTURES);
-        if (shown.length === 0) return <p className="text-ink-3">{t("pictures.none")}</p>;
+        const previews = jobs.flatMap(({ preview, ...job }) => (preview ? [{ ...job, preview }] : [])).slice(0, MAX_PICTURES);
+        if (previews.length === 0) return <p className="text-ink-3">{t("pictures.none")}</p>;
         return (
           <ul className={pictureGrid}>
-            {shown.map(({ id, name = t("unnamed"), preview }) => (
+            {previews.map(({ id, name = t("unnamed"), preview }) => (
               <li key={id} data-job={id} className="min-w-0">
                 <JobLink id={id} className="block rounded-sm">
                   <Picture

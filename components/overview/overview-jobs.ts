@@ -23,7 +23,7 @@ export type OverviewJob = {
 /** `unreadable`: the number of unreadable entries. */
 export type OverviewJobs = { jobs: OverviewJob[]; total?: number; unreadable?: number };
 
-/** What each part requests. Not every job gives a picture, so more are requested than shown. */
+/** The requests of each part. Not every job has a picture, so more are requested than shown. */
 export type Question = "running" | "failed" | "pictures";
 export const questions: Readonly<Record<Question, Pick<JobsQuery, "status" | "limit">>> = {
   running: { status: ["in_progress"], limit: 4 },
@@ -37,10 +37,15 @@ export function jobsPath(question: Question, connection: string): `/${string}` {
 }
 
 export function toOverviewJobs({ jobs, pagination, unreadable }: JobsAnswer): OverviewJobs {
-  const listed = jobs.map((job): OverviewJob => {
+  const overviewJobs = jobs.map((job): OverviewJob => {
     const { id, word, progress, expected, startedAtMs, endedAtMs, createdAtMs, error, preview } = toJobView(job);
-    const own = job.workflow_id ? workflowName(job) : undefined;
-    const name = [own === undefined || isNameless(own) ? (job.prompt_excerpt ?? own) : own, job.job_label].filter(Boolean).join(" · ");
+    const workflowLabel = job.workflow_id ? workflowName(job) : undefined;
+    const name = [
+      workflowLabel === undefined || isNameless(workflowLabel) ? (job.prompt_excerpt ?? workflowLabel) : workflowLabel,
+      job.job_label,
+    ]
+      .filter(Boolean)
+      .join(" · ");
     const endedMs = endedAtMs ?? createdAtMs;
     const node = runningNode(progress);
     return {
@@ -56,7 +61,7 @@ export function toOverviewJobs({ jobs, pagination, unreadable }: JobsAnswer): Ov
       ...(preview?.file && { preview: preview.file }),
     };
   });
-  return { jobs: listed, ...(pagination.total !== undefined && { total: pagination.total }), ...(unreadable && { unreadable }) };
+  return { jobs: overviewJobs, ...(pagination.total !== undefined && { total: pagination.total }), ...(unreadable && { unreadable }) };
 }
 
 /** Runners that accept no jobs although they were not paused. Used by the page and its live updates. */

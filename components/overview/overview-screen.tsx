@@ -2,7 +2,7 @@
 
 import { useTranslations } from "next-intl";
 import { type ReactNode, use, useState } from "react";
-import { useActMessages } from "@/components/frame/act-messages";
+import { useActionMessages } from "@/components/frame/action-messages";
 import { useConnection } from "@/components/frame/connection/connection-context";
 import { countsPath, type JobCounts } from "@/components/frame/counts-context";
 import { FailureMessage } from "@/components/frame/failure/failure-message";
@@ -32,7 +32,7 @@ const toEntries = ({ entries }: AuditPage) => entries;
 /** The newest entries of the audit log, for members who may read it. */
 function ActsPart() {
   const t = useTranslations("overview.acts");
-  const { wordOf, attemptOf: triedOf } = useActMessages();
+  const { wordOf, attemptOf: triedOf } = useActionMessages();
   const live = useLive(withQuery("/api/console/audit", { limit: MAX_ACTS }), { read: toEntries });
   return (
     <Part
@@ -93,7 +93,7 @@ export function OverviewScreen(props: OverviewScreenProps) {
   const wasUsed = use(props.wasUsed);
   const [hadJobs, setHadJobs] = useState(false);
   if (!hadJobs && (total ?? 0) > 0) setHadJobs(true);
-  // Only an answer proves that there are no jobs: a failing service may have many.
+  // Only a successful response proves that there are no jobs.
   return total === 0 && !all.failure && !wasUsed && !hadJobs ? (
     <Page live={all} canRun={false}>
       {props.runners ? <RunnersNotice runners={props.runners} /> : null}

@@ -15,7 +15,7 @@ import { type LiveValue } from "@/lib/browser/live/use-live";
 type PartProps<T> = {
   title: string;
   note?: ReactNode;
-  /** The page with all of it, if there is one. */
+  /** The page with the complete list, if any. */
   all?: { href: `/${string}`; text: string };
   live: LiveValue<T>;
   skeleton: ReactNode;
@@ -24,10 +24,10 @@ type PartProps<T> = {
   children: (value: T) => ReactNode;
 };
 
-/** The code of the failure that the page itself shows: a part with the same failure only says that it has nothing. */
+/** The failure code that the page itself shows. A part with the same failure only reports that it has no data. */
 export const PageFailure = createContext<string | undefined>(undefined);
 
-/** One part of the overview: it loads, fails and ages on its own, and keeps its last value. */
+/** One part of the overview. It loads, fails and ages independently, and keeps its last value. */
 export function Part<T>({ title, note, all, live, skeleton, bodyClassName, className, children }: PartProps<T>) {
   const { value, failure } = live;
   return (

@@ -2,7 +2,7 @@ import { useTranslations } from "next-intl";
 import { useRef, useState } from "react";
 import { useConnection, useConnectionParam } from "@/components/frame/connection/connection-context";
 import { cn } from "@/components/ui/cn";
-import { useNear } from "@/components/ui/hooks/use-media";
+import { useIsNear } from "@/components/ui/hooks/use-media";
 import { Skeleton } from "@/components/ui/skeleton";
 import { browserTimeZone, selectedTimeZone, useNumberFormat, useTimeFormat } from "@/components/ui/time/use-time-format";
 import { useLive } from "@/lib/browser/live/use-live";
@@ -23,7 +23,7 @@ const same = (runs: RunsByDay) => runs;
 export function RunsPart({ className }: { className?: string }) {
   const t = useTranslations("overview.runs");
   const container = useRef<HTMLDivElement>(null);
-  const isNear = useNear(container);
+  const isNear = useIsNear(container);
   const connection = useConnection()?.id;
   const connectionParam = useConnectionParam();
   const clock = useTimeFormat();

@@ -12,7 +12,7 @@ import { useFilePicker } from "@/components/ui/hooks/use-file-picker";
 import { ButtonLink, useRouter } from "@/components/ui/link";
 import { withQuery } from "@/lib/browser/urls";
 
-/** Shown before anything has run: what this is, and every way to the first picture. */
+/** Shown before the first run: an introduction and all ways to start. */
 export function Welcome({ canRun, canManage }: { canRun: boolean; canManage: boolean }) {
   const t = useTranslations("overview.welcome");
   const whyNot = useWhyNot();

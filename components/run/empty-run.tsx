@@ -17,9 +17,9 @@ type EmptyRunProps = {
   connectionName?: string;
   isOver: boolean;
   note?: ReactNode;
-  /** While pictures wait for a workflow, workflows that take a picture come first, and no other pictures are offered. */
+  /** While pictures wait for a workflow, lists workflows that take a picture first and offers no other pictures. */
   recent?: ReactNode;
-  stored?: ReactNode;
+  storedWorkflows?: ReactNode;
   onFiles: (files: File[]) => void;
   onText: (text: string) => void;
   onSample: (name: SampleName) => Promise<void>;
@@ -29,8 +29,8 @@ type EmptyRunProps = {
 
 const WORKFLOW_FILES = ".json,application/json,image/*,video/*,audio/*,.mkv,.flac,.opus,.glb";
 
-/** Shown while no workflow is open: what the page is for, and every way to open one. */
-export function EmptyRun({ connectionName, isOver, note, recent, stored, onFiles, onText, onSample, onRunSample }: EmptyRunProps) {
+/** Shown while no workflow is open: an introduction and all ways to open one. */
+export function EmptyRun({ connectionName, isOver, note, recent, storedWorkflows, onFiles, onText, onSample, onRunSample }: EmptyRunProps) {
   const t = useTranslations("run.empty");
   const { input, open } = useFilePicker({ accept: WORKFLOW_FILES, testId: "workflow-file", onFiles });
   const offered = (
@@ -71,7 +71,7 @@ export function EmptyRun({ connectionName, isOver, note, recent, stored, onFiles
         </div>
       </div>
       {recent ? null : offered}
-      {stored}
+      {storedWorkflows}
       <PasteField onText={onText} />
     </div>
   );
@@ -113,12 +113,12 @@ export type OpenActions = Omit<ComponentProps<typeof EmptyRun>, "note" | "recent
 type OpenAnotherProps = {
   serial: number;
   refusal?: Refusal;
-  ways: OpenActions;
+  openActions: OpenActions;
   onStop: () => void;
 };
 
 /** Every way to open a workflow that the empty page has. The dialog closes once a workflow opens or is refused; the page shows why. */
-export function OpenAnother({ serial, refusal, ways, onStop }: OpenAnotherProps) {
+export function OpenAnother({ serial, refusal, openActions, onStop }: OpenAnotherProps) {
   const t = useTranslations("run.open");
   const common = useTranslations("common");
   const [formatQuestion, setFormatQuestion] = useState<{ serial: number; refusal?: Refusal }>();
@@ -143,7 +143,7 @@ export function OpenAnother({ serial, refusal, ways, onStop }: OpenAnotherProps)
         className="w-[min(960px,calc(100vw-32px))]"
         actions={<Button onClick={cancel}>{common("cancel")}</Button>}
       >
-        <EmptyRun {...ways} />
+        <EmptyRun {...openActions} />
       </Dialog>
     </>
   );

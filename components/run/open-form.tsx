@@ -16,19 +16,19 @@ import { PendingImagesNote, pictureInputs } from "./workflow/pending-images-note
 
 type OpenFormProps = {
   run: Run;
-  opened: NonNullable<Run["state"]["opened"]>;
+  openWorkflow: NonNullable<Run["state"]["openWorkflow"]>;
   newestJobs: RunApi["newestJobs"];
-  place: RunContext;
+  context: RunContext;
   sender: Sender;
   followedNode: string | undefined;
   note: ReactNode;
 };
 
 /** The open workflow as a form, with everything that the page has to say about it above. */
-export function OpenForm({ run, opened, newestJobs, place, sender, followedNode, note }: OpenFormProps) {
+export function OpenForm({ run, openWorkflow, newestJobs, context, sender, followedNode, note }: OpenFormProps) {
   const t = useTranslations("run");
   const { pendingImages } = run.state;
-  const { serial } = opened;
+  const { serial } = openWorkflow;
   const { form, outputs, faults, placed, picture, settings, isMissing, onNamed, onEdit, onRunning } = sender.fields;
   const { missing, editorFile, whyNot, send } = sender;
   const isReadOnly = missing.length > 0;
@@ -39,26 +39,28 @@ export function OpenForm({ run, opened, newestJobs, place, sender, followedNode,
   return (
     <>
       {note}
-      {opened.leftOut && !opened.sent ? <SecretsNotice places={opened.leftOut} isSent={false} /> : null}
-      {opened.duplicates ? (
-        <p className="text-wait">{t("duplicates", { count: opened.duplicates.length, ids: opened.duplicates.join(", ") })}</p>
+      {openWorkflow.leftOut && !openWorkflow.sentGraph ? <SecretsNotice places={openWorkflow.leftOut} isSent={false} /> : null}
+      {openWorkflow.duplicates ? (
+        <p className="text-wait">{t("duplicates", { count: openWorkflow.duplicates.length, ids: openWorkflow.duplicates.join(", ") })}</p>
       ) : null}
-      {opened.rawTexts && editorFile ? <EditorNote {...editorFile.report()} /> : null}
-      {opened.both?.shown ? <FormatNote shown={opened.both.shown} onOpen={(format) => void run.openFormat(opened, format)} /> : null}
+      {openWorkflow.rawTexts && editorFile ? <EditorNote {...editorFile.report()} /> : null}
+      {openWorkflow.both?.shown ? (
+        <FormatNote shown={openWorkflow.both.shown} onOpen={(format) => void run.openFormat(openWorkflow, format)} />
+      ) : null}
       {faults ? (
         <FaultsCard
-          id={place.canRun ? whyNot : undefined}
+          id={context.canRun ? whyNot : undefined}
           faults={faults}
           missing={missing}
-          graph={opened.original}
+          graph={openWorkflow.original}
           form={form}
-          onAnyway={place.canRun ? () => send(true) : undefined}
+          onAnyway={context.canRun ? () => send(true) : undefined}
         />
       ) : null}
       {pendingImages ? (
         <PendingImagesNote
           pendingImages={pendingImages}
-          connection={place.id}
+          connection={context.id}
           inputs={pictureInputs(form)}
           onUse={(input, { value, name }) => {
             onNamed(value, name);
@@ -74,7 +76,7 @@ export function OpenForm({ run, opened, newestJobs, place, sender, followedNode,
           onDismiss={() => run.setPendingImages(undefined)}
         />
       ) : null}
-      <RunNotes run={run} canRun={place.canRun} placed={placed} newestJobs={newestJobs} onAnyway={() => send(true)} />
+      <RunNotes run={run} canRun={context.canRun} placedProblems={placed} newestJobs={newestJobs} onAnyway={() => send(true)} />
       {isMissing === "absent" ? <p className="text-ink-3">{t("open.guessed")}</p> : null}
       {isMissing === "failed" ? (
         <p className="flex flex-wrap items-center gap-x-3 gap-y-1.5 text-ink-3">
@@ -85,7 +87,7 @@ export function OpenForm({ run, opened, newestJobs, place, sender, followedNode,
         </p>
       ) : null}
       <fieldset disabled={isReadOnly} aria-label={isReadOnly ? t("missing.readOnly") : undefined} className="flex min-w-0 flex-col gap-3.5">
-        <PinnedCard key={`${serial}/pinned`} form={form} placed={placed} {...row} />
+        <PinnedCard key={`${serial}/pinned`} form={form} placedProblems={placed} {...row} />
         {form.map((node) => (
           <NodeCard
             key={`${serial}/${node.id}`}
@@ -99,7 +101,7 @@ export function OpenForm({ run, opened, newestJobs, place, sender, followedNode,
       <AdvancedCard
         key={`${serial}/advanced`}
         outputs={outputs}
-        advanced={opened.advanced ?? {}}
+        advanced={openWorkflow.advanced ?? {}}
         onChange={(next) => run.setAdvanced(serial, next)}
       />
       <RunPast run={run} />

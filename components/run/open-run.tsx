@@ -16,35 +16,35 @@ import { useOpenRun } from "./use-open-run";
 
 type OpenRunProps = {
   run: Run;
-  opened: NonNullable<Run["state"]["opened"]>;
+  openWorkflow: NonNullable<Run["state"]["openWorkflow"]>;
   api: RunApi;
-  place: RunContext;
-  ways: OpenActions;
+  context: RunContext;
+  openActions: OpenActions;
   note: ReactNode;
 };
 
 /** An open workflow: its drawing beside its form, and the buttons that run it. */
-export function OpenRun({ run, opened, api, place, ways, note }: OpenRunProps) {
+export function OpenRun({ run, openWorkflow, api, context, openActions, note }: OpenRunProps) {
   const t = useTranslations("run");
   const { state } = run;
-  const { canRun } = place;
-  const { serial, graph } = opened;
-  const name = opened.name || t("pasted");
-  const fields = useOpenForm(run, opened, api, place);
+  const { canRun } = context;
+  const { serial, graph } = openWorkflow;
+  const name = openWorkflow.name || t("pasted");
+  const fields = useOpenForm(run, openWorkflow, api, context);
   const { info, form, placed, picture, settings } = fields;
   const { isWide, isDrawn, showForm, toggle } = useDrawing(state.attention);
-  const followed = useFollowedNode(form, showForm);
-  const sender = useOpenRun({ run, opened, fields, name, canRun, showForm });
+  const followedNode = useFollowedNode(form, showForm);
+  const sender = useOpenRun({ run, openWorkflow, fields, name, canRun, showForm });
   const { next, button, inFile, copiesAsk } = sender;
   const askCopies = () => sender.askCopies();
   return (
     <SentTexts value={next.texts}>
       <TabTitle name={name} />
       <RunHeader
-        opened={opened}
+        openWorkflow={openWorkflow}
         name={name}
         nodeCount={form.length}
-        connection={place.id}
+        connection={context.id}
         isDrawn={isDrawn}
         canRun={canRun}
         button={button}
@@ -52,7 +52,7 @@ export function OpenRun({ run, opened, api, place, ways, note }: OpenRunProps) {
         inFile={inFile}
         onDrawn={toggle}
         refusal={state.refusal}
-        ways={ways}
+        openActions={openActions}
         onStop={run.stopArriving}
         onSaved={(path) => run.setStored(serial, path, graph)}
         onClose={run.close}
@@ -61,25 +61,32 @@ export function OpenRun({ run, opened, api, place, ways, note }: OpenRunProps) {
       {canRun ? null : <ViewerNote id={sender.whyNot} />}
       <RunSplit
         isWide={isWide}
-        className={ways.isOver ? "bg-accent-soft" : undefined}
+        className={openActions.isOver ? "bg-accent-soft" : undefined}
         foot={<RunJob run={run} catalogue={info} />}
         graph={
           isDrawn ? (
-            <RunGraph opened={opened} name={name} catalogue={info} placed={placed} selected={followed.nodeId} onSelect={followed.select} />
+            <RunGraph
+              openWorkflow={openWorkflow}
+              name={name}
+              catalogue={info}
+              placedProblems={placed}
+              selected={followedNode.nodeId}
+              onSelect={followedNode.select}
+            />
           ) : undefined
         }
       >
         <div
-          onFocus={followed.onFocus}
+          onFocus={followedNode.onFocus}
           className={cn("flex min-w-0 flex-col gap-3.5 px-4 py-4", isDrawn ? "xl:pr-5 xl:pl-0" : "mx-auto max-w-[900px] md:px-5")}
         >
           <OpenForm
             run={run}
-            opened={opened}
+            openWorkflow={openWorkflow}
             newestJobs={api.newestJobs}
-            place={place}
+            context={context}
             sender={sender}
-            followedNode={followed.nodeId}
+            followedNode={followedNode.nodeId}
             note={note}
           />
         </div>
@@ -88,7 +95,7 @@ export function OpenRun({ run, opened, api, place, ways, note }: OpenRunProps) {
       <CopiesDialog
         isOpen={copiesAsk !== undefined}
         form={form}
-        ask={copiesAsk?.ask}
+        request={copiesAsk?.request}
         picture={picture}
         hasRandomised={settings.memory.randomised.length > 0}
         filledFor={(edit, copy) => changesOf(graph, edit, copy, next).texts}
@@ -97,7 +104,14 @@ export function OpenRun({ run, opened, api, place, ways, note }: OpenRunProps) {
         onStart={({ nodeId, input, values }) => {
           sender.closeCopies();
           run.setPendingImages(undefined);
-          void run.copies.begin(opened, name, { nodeId, input, values, seedsOf: next.seedsOf, fill: next.fill, ...(inFile && { inFile }) });
+          void run.copies.begin(openWorkflow, name, {
+            nodeId,
+            input,
+            values,
+            seedsOf: next.seedsOf,
+            fill: next.fill,
+            ...(inFile && { inFile }),
+          });
           next.drawn(values.length);
         }}
       />

@@ -27,7 +27,7 @@ import { type InEditorFile } from "./workflow/editor-file";
 import { createOpenActions } from "./workflow/open-actions";
 import { createWorkflowApi, type WorkflowApi } from "./workflow/workflow-api";
 
-/** What the Run page asks of the console; passed in, so that a test can replace the network. */
+/** The console calls of the Run page, passed in so that tests can replace the network. */
 export type RunApi = WorkflowApi & SubmitApi & PictureApi;
 
 type Target = { id: string; lacks?: readonly ConnectionFeature[]; embedded?: boolean };
@@ -50,39 +50,43 @@ export function useRun(store: RunStore, api: RunApi, memberId: string, connectio
 function createRunActions(store: RunStore, api: RunApi, memberId: string, connection: string | undefined) {
   const { get, subscribe: _subscribe, ...changes } = store;
   const context = { memberId, ...(connection !== undefined && { connection }) };
-  const opening = createOpenActions(store, api, connection);
+  const openActions = createOpenActions(store, api, connection);
   const saveSubmittedJobs = () => storeSubmittedJobs(tabStorage, memberId, get().submittedJobs);
 
   function finish(serial: number, attempt: Attempt, outcome: RunOutcome) {
-    // An attempt with an unknown outcome stays noted, so that a reload asks about it again.
+    // An attempt with an unknown outcome is stored, so that a reload looks it up again.
     if (outcome.kind !== "unknown") forgetAttempt(tabStorage);
     store.finishSending({ serial, attempt, outcome, atMs: Date.now() });
     saveSubmittedJobs();
   }
   /** Sends the open workflow once: a second call while the first is being sent does nothing. */
   async function run(fallbackName: string, filled: (graph: Graph) => Graph = (graph) => graph, inFile?: InEditorFile) {
-    const { opened, isSending, uploading } = get();
-    if (!opened || isSending || uploading.length > 0) return;
+    const { openWorkflow, isSending, uploading } = get();
+    if (!openWorkflow || isSending || uploading.length > 0) return;
     store.startSending();
-    const name = opened.name || fallbackName;
-    const attempt: Attempt = { ...context, key: newIdempotencyKey(), workflowId: opened.workflowId, name, atMs: Date.now() };
+    const name = openWorkflow.name || fallbackName;
+    const attempt: Attempt = { ...context, key: newIdempotencyKey(), workflowId: openWorkflow.workflowId, name, atMs: Date.now() };
     noteAttempt(tabStorage, attempt);
-    const submission = toSubmission({ ...opened, name, graph: filled(opened.graph) }, opened.graph, inFile);
-    finish(opened.serial, attempt, await sendAttempt(api, attempt, { submission, graph: opened.graph, rerunOf: opened.fromJob }));
+    const submission = toSubmission({ ...openWorkflow, name, graph: filled(openWorkflow.graph) }, openWorkflow.graph, inFile);
+    finish(
+      openWorkflow.serial,
+      attempt,
+      await sendAttempt(api, attempt, { submission, graph: openWorkflow.graph, rerunOf: openWorkflow.fromJob }),
+    );
   }
   return {
     ...changes,
-    ...opening,
+    ...openActions,
     copies: createCopiesActions(store, api, context),
     run,
     /** Opens a sample and runs it as it is. */
-    runSample: (sample: SampleName) => opening.openSampleToRun(sample, () => run(sample)),
+    runSample: (sample: SampleName) => openActions.openSampleToRun(sample, () => run(sample)),
     /** Looks up the outcome of an unknown attempt; sends nothing. */
     async askAfter(attempt: Attempt) {
-      const { opened, isSending } = get();
+      const { openWorkflow, isSending } = get();
       if (isSending) return;
       store.startSending();
-      finish(opened?.serial ?? 0, attempt, await askAfter(api, attempt));
+      finish(openWorkflow?.serial ?? 0, attempt, await askAfter(api, attempt));
     },
     recall: () => store.restoreSubmittedJobs(readSubmittedJobs(tabStorage, memberId)),
     cancelSubmittedJobs(jobIds: readonly string[]) {

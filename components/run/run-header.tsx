@@ -14,7 +14,7 @@ import { editorText, type InEditorFile, withEditorFile } from "./workflow/editor
 import { type OpenWorkflow, type Refusal } from "./workflow/opened-workflow";
 
 type RunHeaderProps = {
-  opened: OpenWorkflow;
+  openWorkflow: OpenWorkflow;
   name: string;
   nodeCount: number;
   connection?: string;
@@ -24,7 +24,7 @@ type RunHeaderProps = {
   info: ObjectInfo | undefined;
   inFile: InEditorFile | undefined;
   refusal?: Refusal;
-  ways: OpenActions;
+  openActions: OpenActions;
   onStop: () => void;
   onDrawn: () => void;
   onSaved: (path: string) => void;
@@ -33,13 +33,27 @@ type RunHeaderProps = {
 };
 
 export function RunHeader(props: RunHeaderProps) {
-  const { opened, name, nodeCount, connection, isDrawn, canRun, button, refusal, ways, onStop, onDrawn, onSaved, onClose, onCopies } =
-    props;
+  const {
+    openWorkflow,
+    name,
+    nodeCount,
+    connection,
+    isDrawn,
+    canRun,
+    button,
+    refusal,
+    openActions,
+    onStop,
+    onDrawn,
+    onSaved,
+    onClose,
+    onCopies,
+  } = props;
   const t = useTranslations("run");
   const { inFile, info } = props;
-  const isDefault = opened.rawTexts !== undefined;
-  const editor = info && { isDefault, isOriginalFile: inFile !== undefined, write: () => editorText(opened, info, inFile) };
-  const graphText = () => storedText(opened.graph, withEditorFile(opened.extraData, opened.graph, inFile));
+  const isDefault = openWorkflow.rawTexts !== undefined;
+  const editor = info && { isDefault, isOriginalFile: inFile !== undefined, write: () => editorText(openWorkflow, info, inFile) };
+  const graphText = () => storedText(openWorkflow.graph, withEditorFile(openWorkflow.extraData, openWorkflow.graph, inFile));
   async function download() {
     const text = editor?.isDefault ? (await editor.write()).text : graphText();
     saveFile(`${name}.json`, new Blob([text], { type: "application/json" }));
@@ -49,21 +63,21 @@ export function RunHeader(props: RunHeaderProps) {
     <PageHeader
       trail={<span className="max-sm:hidden">{t("title")} /</span>}
       title={
-        <span title={opened.stored} className="block max-w-[32ch] truncate max-sm:-ml-2.5 max-sm:max-w-[12ch]">
+        <span title={openWorkflow.storedPath} className="block max-w-[32ch] truncate max-sm:-ml-2.5 max-sm:max-w-[12ch]">
           {name}
         </span>
       }
       badge={
         <span className="text-ink-3 max-sm:hidden">
           {t("open.nodes", { count: nodeCount })}
-          {opened.isEdited ? ` · ${t("open.edited")}` : null}
+          {openWorkflow.isEdited ? ` · ${t("open.edited")}` : null}
         </span>
       }
     >
       <Button aria-pressed={isDrawn} onClick={onDrawn} className="aria-pressed:bg-off-soft">
         {t("open.graph")}
       </Button>
-      <OpenAnother serial={opened.serial} refusal={refusal} ways={ways} onStop={onStop} />
+      <OpenAnother serial={openWorkflow.serial} refusal={refusal} openActions={openActions} onStop={onStop} />
       {canRun ? (
         <ButtonLink
           href={withQuery("/apps/new", { connection: connectionParam })}
@@ -80,7 +94,7 @@ export function RunHeader(props: RunHeaderProps) {
           isSmall
           tone="quiet"
           title={name}
-          stored={opened.stored}
+          storedText={openWorkflow.storedPath}
           onSaved={onSaved}
           connection={connection}
           textOf={graphText}

@@ -16,14 +16,14 @@ import { SubmitErrorNote } from "./submit/submit-error-note";
 type RunNotesProps = {
   run: Run;
   canRun: boolean;
-  placed: PlacedProblems;
+  placedProblems: PlacedProblems;
   newestJobs: RunApi["newestJobs"];
   onAnyway?: () => void;
 };
 
 /** The outcome of what this page sent: its error, its copies, its newest job. */
-export function RunNotes({ run, canRun, placed, newestJobs, onAnyway }: RunNotesProps) {
-  const { submitError, copies, errors, opened } = run.state;
+export function RunNotes({ run, canRun, placedProblems, newestJobs, onAnyway }: RunNotesProps) {
+  const { submitError, copies, errors, openWorkflow } = run.state;
   const attempt = submitError?.attempt;
   const unknown = {
     newestJobs,
@@ -34,17 +34,17 @@ export function RunNotes({ run, canRun, placed, newestJobs, onAnyway }: RunNotes
   return (
     <>
       {submitError ? (
-        <ComesIntoView key={run.state.attention} isNeeded={placed.first === undefined}>
+        <ComesIntoView key={run.state.attention} isNeeded={placedProblems.first === undefined}>
           <SubmitErrorNote
             submitError={submitError}
-            placed={placed}
+            placedProblems={placedProblems}
             missingClass={missingClassOf(errors)}
             unknown={unknown}
             onAnyway={onAnyway}
           />
         </ComesIntoView>
       ) : null}
-      {copies ? <CopiesSection key={copies.id} set={copies} opened={opened?.workflowId} canRun={canRun} work={run.copies} /> : null}
+      {copies ? <CopiesSection key={copies.id} set={copies} openId={openWorkflow?.workflowId} canRun={canRun} work={run.copies} /> : null}
     </>
   );
 }
@@ -52,19 +52,19 @@ export function RunNotes({ run, canRun, placed, newestJobs, onAnyway }: RunNotes
 /** The newest job of this page, at the lower edge of the window. Its nodes have the same names as in the form. */
 export function RunJob({ run, catalogue }: { run: Run; catalogue?: ObjectInfo }) {
   const t = useTranslations("run");
-  const { opened } = run.state;
+  const { openWorkflow } = run.state;
   const submittedJob = shownSubmittedJob(run.state, useConnection()?.id);
   // After a reload the sent graph is unknown; the open workflow has the same node names.
-  const graph = submittedJob && opened ? (opened.sent ?? opened.graph) : undefined;
+  const graph = submittedJob && openWorkflow ? (openWorkflow.sentGraph ?? openWorkflow.graph) : undefined;
   const memo = useMemo(() => (graph ? titledBy(graph, catalogue) : undefined), [graph, catalogue]);
   return (
     <NewestJob
       submittedJob={submittedJob}
       fallbackName={t("pasted")}
-      sent={memo}
+      sentGraph={memo}
       onCancelled={run.cancelSubmittedJobs}
       onDismiss={run.dismissSubmittedJob}
-      {...(opened && { onRemoveSecrets: (secretPlaces) => run.leaveOutSecrets(opened.serial, secretPlaces) })}
+      {...(openWorkflow && { onRemoveSecrets: (secretPlaces) => run.leaveOutSecrets(openWorkflow.serial, secretPlaces) })}
     />
   );
 }
@@ -85,15 +85,15 @@ function ComesIntoView({ isNeeded, children }: { isNeeded: boolean; children: Re
   );
 }
 
-type CopiesSectionProps = { set: NonNullable<Run["state"]["copies"]>; opened: string | undefined; canRun: boolean; work: CopiesWork };
+type CopiesSectionProps = { set: NonNullable<Run["state"]["copies"]>; openId: string | undefined; canRun: boolean; work: CopiesWork };
 
-/** The full card beside the workflow they are copies of; one line beside another workflow or on another connection. */
-function CopiesSection({ set, opened, canRun, work }: CopiesSectionProps) {
+/** The full card next to the workflow it copies; one line next to another workflow or connection. */
+function CopiesSection({ set, openId, canRun, work }: CopiesSectionProps) {
   const t = useTranslations("run");
   const connection = useConnection()?.id;
   const [isRequested, setRequested] = useState(false);
   const isElsewhere = set.connection !== connection;
-  const isOther = opened !== undefined && opened !== set.workflowId;
+  const isOther = openId !== undefined && openId !== set.workflowId;
   const shared = { set, fallbackName: t("pasted"), work };
   if (isElsewhere || (isOther && !isRequested))
     return <CopiesAside {...shared} isElsewhere={isElsewhere} onShow={() => setRequested(true)} />;
@@ -118,8 +118,8 @@ export function ViewerNote({ id }: { id?: string }) {
 export function RunPast({ run }: { run: Run }) {
   const t = useTranslations("run");
   const connection = useConnection()?.id;
-  const shown = shownSubmittedJob(run.state, connection);
-  const earlier = run.state.submittedJobs.filter((submittedJob) => submittedJob !== shown);
+  const shownJob = shownSubmittedJob(run.state, connection);
+  const earlier = run.state.submittedJobs.filter((submittedJob) => submittedJob !== shownJob);
   return (
     <>
       <WayBack run={run} />
@@ -127,9 +127,9 @@ export function RunPast({ run }: { run: Run }) {
         <section aria-label={t("answer.earlier")}>
           <h2 className="font-semibold">{t("answer.earlier")}</h2>
           <ul className="flex flex-col">
-            {earlier.map(({ jobId, name, atMs, connection: place }) => (
+            {earlier.map(({ jobId, name, atMs, connection: connectionId }) => (
               <li key={jobId} className="flex items-center gap-2 py-1">
-                <JobLink id={jobId} connection={place} />
+                <JobLink id={jobId} connection={connectionId} />
                 <span className="min-w-0 flex-1 truncate">{name || t("pasted")}</span>
                 <RelativeTime ms={atMs} className="text-sm whitespace-nowrap text-ink-3" />
               </li>
@@ -153,12 +153,12 @@ export function WayBack({ run }: { run: Run }) {
   );
 }
 
-/** The newest job, if its card belongs here: not beside another workflow or an error, and only on a connection where it can be followed. */
+/** The newest job's card, unless another workflow or an error is shown or the connection differs. */
 function shownSubmittedJob(state: Run["state"], connection: string | undefined) {
-  const { submitError, refusal, isSending, opened, submittedJobs } = state;
+  const { submitError, refusal, isSending, openWorkflow, submittedJobs } = state;
   const [newest] = submittedJobs;
   if (!newest || newest.isDismissed || submitError || refusal || isSending) return undefined;
-  if (opened && opened.workflowId !== newest.workflowId) return undefined;
+  if (openWorkflow && openWorkflow.workflowId !== newest.workflowId) return undefined;
   return newest.connection === undefined || newest.connection === connection ? newest : undefined;
 }
 

@@ -11,13 +11,13 @@ import { RunJob, RunNotes, ViewerNote, WayBack } from "./run-notes";
 import { type RunStore, tabRun } from "./run-store";
 import { useRunPage } from "./use-run-page";
 import { FormatDialog, RefusalNote } from "./workflow/opening-notes";
-import { PendingImagesNote, type Placed } from "./workflow/pending-images-note";
+import { PendingImagesNote, type PlacedPicture } from "./workflow/pending-images-note";
 import { RecentWorkflows, StoredFiles } from "./workflow/stored-workflows";
 
 /** Form, controls and pictures load with the first file; the empty page does not need them. */
 const OpenRun = lazy(() => import("./open-run").then(({ OpenRun }) => ({ default: OpenRun })));
 
-/** Used after a reload whose workflow could not be kept: the outcome of its run is still shown. */
+/** Used after a reload that lost the workflow: still shows the outcome of its run. */
 const placedNowhere = { byNode: {}, strays: [], nodeCount: 0 };
 
 type RunScreenProps = {
@@ -36,11 +36,11 @@ export function RunScreen({ canRun, memberId, source, store = tabRun, api: provi
   const api = useMemo(() => ({ ...(providedApi ?? createRunApi(connection)), sampleTitle }), [providedApi, connection, sampleTitle]);
   const run = useRun(store, api, memberId, id);
   const openFiles = (files: readonly File[]) =>
-    void run.openFiles(files, canRun).then((placed) => {
-      if (placed) showToast({ tone: "ok", text: t("pendingImages.inSample", { name: placed.picture.name }) });
+    void run.openFiles(files, canRun).then((placedPicture) => {
+      if (placedPicture) showToast({ tone: "ok", text: t("pendingImages.inSample", { name: placedPicture.picture.name }) });
     });
   const isOver = useRunPage({ run, store, memberId, connection: id, source, canRun, onFiles: openFiles });
-  const { refusal, opened, pendingImages, formatQuestion } = run.state;
+  const { refusal, openWorkflow, pendingImages, formatQuestion } = run.state;
   const question = (
     <FormatDialog
       file={formatQuestion}
@@ -49,33 +49,33 @@ export function RunScreen({ canRun, memberId, source, store = tabRun, api: provi
       onClose={() => formatQuestion && run.askFormat(undefined)}
     />
   );
-  const element = refusal ? <RefusalNote refusal={refusal} keepsOpen={opened !== undefined} onRead={run.dismissRefusal} /> : null;
+  const element = refusal ? <RefusalNote refusal={refusal} keepsOpen={openWorkflow !== undefined} onRead={run.dismissRefusal} /> : null;
 
-  function reportPlaced(placed: Placed | undefined) {
-    if (!placed) return;
-    const { picture, input } = placed;
+  function reportPlaced(placedPicture: PlacedPicture | undefined) {
+    if (!placedPicture) return;
+    const { picture, input } = placedPicture;
     showToast({
       tone: "ok",
       text: t("pendingImages.placed", { name: picture.name, input: input.name, id: input.nodeId, title: input.title }),
     });
   }
 
-  const ways: OpenActions = {
+  const openActions: OpenActions = {
     connectionName: connection?.name,
     isOver,
     onFiles: openFiles,
     onText: run.openText,
     onSample: async (name) => reportPlaced(await run.openSample(name)),
     onRunSample: canRun ? run.runSample : undefined,
-    stored: <StoredFiles connection={id} listStored={api.listStored} onOpen={(file) => void run.openRunSource({ file })} />,
+    storedWorkflows: <StoredFiles connection={id} listStored={api.listStored} onOpen={(file) => void run.openRunSource({ file })} />,
   };
-  if (run.state.arriving?.isSeen) {
-    return <OpeningRun picture={run.state.arriving.picture} onStop={run.stopArriving} />;
+  if (run.state.incoming?.isSeen) {
+    return <OpeningRun picture={run.state.incoming.picture} onStop={run.stopArriving} />;
   }
-  if (opened) {
+  if (openWorkflow) {
     return (
       <Suspense fallback={<OpeningRun />}>
-        <OpenRun run={run} opened={opened} api={api} place={{ id, canRun }} ways={ways} note={element} />
+        <OpenRun run={run} openWorkflow={openWorkflow} api={api} context={{ id, canRun }} openActions={openActions} note={element} />
         {question}
       </Suspense>
     );
@@ -85,7 +85,7 @@ export function RunScreen({ canRun, memberId, source, store = tabRun, api: provi
       <PageHeader title={t("title")} />
       {canRun ? null : <ViewerNote />}
       <EmptyRun
-        {...ways}
+        {...openActions}
         note={
           <>
             {element}
@@ -93,7 +93,7 @@ export function RunScreen({ canRun, memberId, source, store = tabRun, api: provi
               <PendingImagesNote pendingImages={pendingImages} connection={id} onDismiss={() => run.setPendingImages(undefined)} />
             ) : null}
             <WayBack run={run} />
-            <RunNotes run={run} canRun={canRun} placed={placedNowhere} newestJobs={api.newestJobs} />
+            <RunNotes run={run} canRun={canRun} placedProblems={placedNowhere} newestJobs={api.newestJobs} />
           </>
         }
         recent={

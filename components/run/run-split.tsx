@@ -21,8 +21,8 @@ import { drawingIn } from "@/lib/contract/workflow/workflow-name";
 import { hasErrors, type NodeProblems, type PlacedProblems } from "./form/problems";
 import { type OpenWorkflow } from "./workflow/opened-workflow";
 
-// The share of the page that the drawing takes beside the form, remembered in this browser.
-// Guarantees: the share always leaves room for both sides.
+// The graph's share of the page next to the form, stored in this browser.
+// Guarantees: both sides always keep their minimum width.
 const shares = { least: 25, max: 65, default: 46, step: 3 } as const;
 
 function bounded(share: number): number {
@@ -39,10 +39,10 @@ const ROOM_FOR_BOTH = "(min-width: 1280px)";
 /** Whether the drawing is shown: from the start where both fit side by side; otherwise it replaces the form on request. */
 export function useDrawing(attention: number) {
   const isWide = useMedia(ROOM_FOR_BOTH);
-  const [drawn, setDrawn] = useState({ wide: true, narrow: false });
-  const isDrawn = isWide ? drawn.wide : drawn.narrow;
-  const showForm = useCallback(() => setDrawn((now) => ({ ...now, narrow: false })), []);
-  const toggle = () => setDrawn({ ...drawn, [isWide ? "wide" : "narrow"]: !isDrawn });
+  const [isGraphShown, setGraphShown] = useState({ wide: true, narrow: false });
+  const isDrawn = isWide ? isGraphShown.wide : isGraphShown.narrow;
+  const showForm = useCallback(() => setGraphShown((now) => ({ ...now, narrow: false })), []);
+  const toggle = () => setGraphShown({ ...isGraphShown, [isWide ? "wide" : "narrow"]: !isDrawn });
   const [attended, setAttended] = useState(attention);
   if (attended !== attention) {
     setAttended(attention);
@@ -53,7 +53,7 @@ export function useDrawing(attention: number) {
 
 type RunSplitProps = {
   isWide: boolean;
-  /** Beside the form on wide screens, in its place on narrow ones; undefined while it is hidden. */
+  /** Next to the form on wide screens, instead of it on narrow ones; undefined while hidden. */
   graph: ReactNode;
   /** Below both, no wider than the form. */
   foot: ReactNode;
@@ -148,21 +148,28 @@ const Graph = dynamic(() => import("@/components/graph/workflow-graph").then((mo
 });
 
 type RunGraphProps = {
-  opened: OpenWorkflow;
+  openWorkflow: OpenWorkflow;
   name: string;
   catalogue: ObjectInfo | undefined;
-  placed: PlacedProblems;
+  placedProblems: PlacedProblems;
   selected?: string;
   onSelect: (nodeId: string) => void;
 };
 
 /** The workflow drawn beside its form; nodes that need a correction are marked. It follows typing at low priority. */
-export function RunGraph({ opened: { graph, original, extraData }, name, catalogue, placed, selected, onSelect }: RunGraphProps) {
+export function RunGraph({
+  openWorkflow: { graph, original, extraData },
+  name,
+  catalogue,
+  placedProblems,
+  selected,
+  onSelect,
+}: RunGraphProps) {
   const deferredValue = useDeferredValue(graph);
   const titled = useMemo(() => titledBy(deferredValue, catalogue), [deferredValue, catalogue]);
   const marks = useMemo<NodeMarks>(
-    () => new Map(Object.entries(placed.byNode).flatMap(([id, one]) => (hasErrors(one) ? [[id, markOf(one)]] : []))),
-    [placed],
+    () => new Map(Object.entries(placedProblems.byNode).flatMap(([id, problems]) => (hasErrors(problems) ? [[id, markOf(problems)]] : []))),
+    [placedProblems],
   );
   const json = useMemo(() => ({ prompt: deferredValue, ...(extraData && { extra_data: extraData }) }), [deferredValue, extraData]);
   return (
@@ -173,7 +180,7 @@ export function RunGraph({ opened: { graph, original, extraData }, name, catalog
       marks={marks}
       json={json}
       fileName={`${name}.json`}
-      beside={{ onSelect, ...(selected !== undefined && { selected }) }}
+      aside={{ onSelect, ...(selected !== undefined && { selected }) }}
       className="h-full"
     />
   );
@@ -192,16 +199,16 @@ function markOf({ node }: NodeProblems): NodeMark {
 export function TabTitle({ name }: { name: string }) {
   const t = useTranslations("run");
   const product = useTranslations("frame")("product");
-  const own = useRef<HTMLTitleElement>(null);
+  const titleRef = useRef<HTMLTitleElement>(null);
   useEffect(() => {
     const lead = () => {
       const first = document.head.querySelector("title");
-      if (own.current && first && first !== own.current) first.before(own.current);
+      if (titleRef.current && first && first !== titleRef.current) first.before(titleRef.current);
     };
     lead();
     const titles = new MutationObserver(lead);
     titles.observe(document.head, { childList: true });
     return () => titles.disconnect();
   }, []);
-  return <title ref={own}>{`${name} · ${t("title")} · ${product}`}</title>;
+  return <title ref={titleRef}>{`${name} · ${t("title")} · ${product}`}</title>;
 }

@@ -13,7 +13,7 @@ import { type NodeErrors } from "@/lib/contract/schemas/execution";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
 import { type SecretPlace } from "@/lib/contract/secrets/secret-places";
-import { type CopiesAct, copiesReducer, type CopiesSet } from "./copies/copies-state";
+import { type CopiesAction, copiesReducer, type CopiesSet } from "./copies/copies-state";
 import { type Checked } from "./form/checks";
 import { withInput } from "./form/form-model";
 import { type Attempt, MAX_SUBMITTED_JOBS, type RunOutcome, type SubmittedJob } from "./submit/attempt";
@@ -31,15 +31,15 @@ import { withoutSecrets } from "./workflow/workflow-contents";
 
 export type SubmitError = { kind: Exclude<RunOutcome["kind"], "accepted">; failure: Failure; attempt?: Attempt };
 
-/** `turn` distinguishes two openings. `isSeen`: shown in place of the open workflow. `picture`: sent first, with its progress. */
+/** `turn` identifies an opening. `isSeen`: shown instead of the open workflow. `picture`: uploaded first, with its progress. */
 export type Arriving = { turn: string; isSeen: boolean; picture?: { name: string; share: number } };
 
 type RunState = {
-  opened?: OpenWorkflow;
-  /** What the newest opening replaced, with everything that was typed into it. */
+  openWorkflow?: OpenWorkflow;
+  /** The workflow replaced by the newest opening, including typed values. */
   before?: OpenWorkflow;
   refusal?: Refusal;
-  arriving?: Arriving;
+  incoming?: Arriving;
   /** A file with both formats, read as `run`, until the person chooses a format. */
   formatQuestion?: OpenedFile;
   /** Pictures that wait until it is clear which input takes them. */
@@ -69,7 +69,7 @@ export function createRunStore() {
   const update = (change: (state: RunState) => RunState) => setState(change, true);
   const merge = (change: Partial<RunState>) => update((state) => ({ ...state, ...change }));
   const updateOpened = (serial: number, change: (openWorkflow: OpenWorkflow, state: RunState) => Partial<RunState>) =>
-    update((state) => (state.opened?.serial === serial ? { ...state, ...change(state.opened, state) } : state));
+    update((state) => (state.openWorkflow?.serial === serial ? { ...state, ...change(state.openWorkflow, state) } : state));
   const updateSubmittedJobs = (jobIds: readonly string[], change: Partial<SubmittedJob>) =>
     merge({
       submittedJobs: get().submittedJobs.map((submittedJob) =>
@@ -85,63 +85,65 @@ export function createRunStore() {
     open({ errors, ...file }: OpenedFile) {
       update((state) => ({
         ...calm(state),
-        opened: { ...file, original: file.graph, serial: nextSerial(state), isEdited: false },
-        before: state.opened,
+        openWorkflow: { ...file, original: file.graph, serial: nextSerial(state), isEdited: false },
+        before: state.openWorkflow,
         ...(errors && pointingAt(state, errors)),
       }));
     },
     restore(draft: Draft) {
-      update((state) => (state.opened ? state : { ...calm(state), opened: restored(draft, nextSerial(state)) }));
+      update((state) => (state.openWorkflow ? state : { ...calm(state), openWorkflow: restored(draft, nextSerial(state)) }));
     },
-    setArriving: (arriving: Arriving | undefined) => merge({ refusal: undefined, formatQuestion: undefined, arriving }),
-    askFormat: (formatQuestion: OpenedFile | undefined) => merge({ refusal: undefined, arriving: undefined, formatQuestion }),
-    refuse: (refusal: Refusal) => merge({ refusal, arriving: undefined }),
+    setArriving: (incoming: Arriving | undefined) => merge({ refusal: undefined, formatQuestion: undefined, incoming }),
+    askFormat: (formatQuestion: OpenedFile | undefined) => merge({ refusal: undefined, incoming: undefined, formatQuestion }),
+    refuse: (refusal: Refusal) => merge({ refusal, incoming: undefined }),
     dismissRefusal: () => merge({ refusal: undefined }),
     goBack() {
       update((state) => {
-        const { before, opened } = state;
-        return before ? { ...calm(state), opened: { ...before, serial: nextSerial(state) }, before: opened } : state;
+        const { before, openWorkflow } = state;
+        return before ? { ...calm(state), openWorkflow: { ...before, serial: nextSerial(state) }, before: openWorkflow } : state;
       });
     },
-    close: () => update((state) => ({ ...calm(state), opened: undefined, before: state.opened })),
-    setPendingImages: (pendingImages: PendingImages | undefined) => merge({ pendingImages, ...(pendingImages && { arriving: undefined }) }),
+    close: () => update((state) => ({ ...calm(state), openWorkflow: undefined, before: state.openWorkflow })),
+    setPendingImages: (pendingImages: PendingImages | undefined) => merge({ pendingImages, ...(pendingImages && { incoming: undefined }) }),
 
     // A change of the open workflow.
-    /** With a catalogue, a chosen value may add inputs of its own. */
+    /** With a catalogue, a choice may add inputs. */
     edit(serial: number, { nodeId, name, value }: Edit, catalogue?: ObjectInfo) {
       updateOpened(serial, (openWorkflow, state) => {
-        const changed = withInput(openWorkflow.graph, nodeId, name, value);
+        const nextGraph = withInput(openWorkflow.graph, nodeId, name, value);
         const graph =
-          changed === openWorkflow.graph ? changed : (withChoice(openWorkflow.graph, nodeId, { name, value }, catalogue) ?? changed);
+          nextGraph === openWorkflow.graph ? nextGraph : (withChoice(openWorkflow.graph, nodeId, { name, value }, catalogue) ?? nextGraph);
         if (graph === openWorkflow.graph) return state;
         const errors = withoutField(state.errors, nodeId, name);
-        return { opened: { ...openWorkflow, graph, isEdited: true }, errors, submitError: afterEdit(state.submitError, errors) };
+        return { openWorkflow: { ...openWorkflow, graph, isEdited: true }, errors, submitError: afterEdit(state.submitError, errors) };
       });
     },
     setAdvanced(serial: number, advanced: Advanced) {
       updateOpened(serial, (openWorkflow, { submitError, errors }) => ({
-        opened: { ...openWorkflow, advanced },
+        openWorkflow: { ...openWorkflow, advanced },
         submitError: afterEdit(submitError, errors),
       }));
     },
     /** Takes the keys and tokens out that the newest job was sent with. */
     leaveOutSecrets: (serial: number, secretPlaces: readonly SecretPlace[]) =>
-      updateOpened(serial, (openWorkflow) => ({ opened: withoutSecrets(openWorkflow, secretPlaces) })),
+      updateOpened(serial, (openWorkflow) => ({ openWorkflow: withoutSecrets(openWorkflow, secretPlaces) })),
     setStored(serial: number, path: string, graph: Graph) {
       updateOpened(serial, (openWorkflow) => {
         const isEdited = openWorkflow.isEdited && openWorkflow.graph !== graph;
-        return { opened: { ...openWorkflow, stored: path, name: nameOfFile(path), isEdited } };
+        return { openWorkflow: { ...openWorkflow, storedPath: path, name: nameOfFile(path), isEdited } };
       });
     },
     nameFile: (serial: number, value: string, name: string) =>
-      updateOpened(serial, (openWorkflow) => ({ opened: { ...openWorkflow, ownNames: { ...openWorkflow.ownNames, [value]: name } } })),
+      updateOpened(serial, (openWorkflow) => ({
+        openWorkflow: { ...openWorkflow, ownNames: { ...openWorkflow.ownNames, [value]: name } },
+      })),
     setUploading(serial: number, key: string, isRunning: boolean) {
       updateOpened(serial, (_opened, { uploading }) => {
-        const others = uploading.filter((value) => value !== key);
-        return { uploading: isRunning ? [...others, key] : others };
+        const remaining = uploading.filter((value) => value !== key);
+        return { uploading: isRunning ? [...remaining, key] : remaining };
       });
     },
-    /** Problems that the check in the browser found before anything was sent. */
+    /** Problems found by the browser before sending. */
     reportProblems(serial: number, { code, errors }: Checked) {
       const kind = code === "prompt_no_outputs" ? "refused" : "invalid";
       updateOpened(serial, (_opened, state) => ({
@@ -150,20 +152,23 @@ export function createRunStore() {
       }));
     },
 
-    // What was sent, and what became of it.
-    startSending: () => merge({ isSending: true, inFlight: get().opened?.graph, submitError: undefined, errors: {} }),
-    finishSending: (response: Answer) => update((state) => answered(state, response)),
+    // The submission and its outcome.
+    startSending: () => merge({ isSending: true, inFlight: get().openWorkflow?.graph, submitError: undefined, errors: {} }),
+    finishSending: (response: Answer) => update((state) => applyAnswer(state, response)),
     restoreSubmittedJobs(submittedJobs: readonly SubmittedJob[]) {
       if (get().submittedJobs.length === 0) merge({ submittedJobs });
     },
     cancelSubmittedJobs: (jobIds: readonly string[]) => updateSubmittedJobs(jobIds, { isCancelled: true }),
     dismissSubmittedJob: (jobId: string) => updateSubmittedJobs([jobId], { isDismissed: true }),
     clearSubmitError: () => merge({ submitError: undefined }),
-    changeCopies(copiesAct: CopiesAct) {
-      const { copies, opened } = get();
+    changeCopies(copiesAct: CopiesAction) {
+      const { copies, openWorkflow } = get();
       // The graph is sent by its copies, so leaving the page loses nothing of it.
-      const isSent = copiesAct.act === "begun" && opened;
-      merge({ copies: copiesReducer(copies, copiesAct), ...(isSent && { opened: { ...opened, sent: opened.graph } }) });
+      const isSent = copiesAct.type === "begun" && openWorkflow;
+      merge({
+        copies: copiesReducer(copies, copiesAct),
+        ...(isSent && { openWorkflow: { ...openWorkflow, sentGraph: openWorkflow.graph } }),
+      });
     },
   };
 }
@@ -178,30 +183,30 @@ function calm(state: RunState): RunState {
     errors: {},
     submitError: undefined,
     uploading: [],
-    arriving: undefined,
+    incoming: undefined,
     formatQuestion: undefined,
   };
 }
 
 function nextSerial(state: RunState): number {
-  return Math.max(state.opened?.serial ?? 0, state.before?.serial ?? 0) + 1;
+  return Math.max(state.openWorkflow?.serial ?? 0, state.before?.serial ?? 0) + 1;
 }
 
 function restored({ file, inputs: typed, ownNames }: Draft, serial: number): OpenWorkflow {
   const original = file.graph;
-  const changed = Object.entries(typed).flatMap(([id, inputs]) => {
+  const changedNodes = Object.entries(typed).flatMap(([id, inputs]) => {
     const node = own(original, id);
     return node ? [[id, { ...node, inputs }] as const] : [];
   });
-  const isEdited = changed.length > 0;
-  const graph = isEdited ? { ...original, ...Object.fromEntries(changed) } : original;
+  const isEdited = changedNodes.length > 0;
+  const graph = isEdited ? { ...original, ...Object.fromEntries(changedNodes) } : original;
   return { ...file, ...(ownNames && { ownNames }), original, graph, serial, isEdited };
 }
 
 /** After an edit, messages about an earlier run no longer apply, except for one that may have started or still names a node. */
 function afterEdit(submitError: SubmitError | undefined, errors: NodeErrors): SubmitError | undefined {
-  const stays = submitError?.kind === "unknown" || (submitError?.kind === "invalid" && Object.keys(errors).length > 0);
-  return stays ? submitError : undefined;
+  const isKept = submitError?.kind === "unknown" || (submitError?.kind === "invalid" && Object.keys(errors).length > 0);
+  return isKept ? submitError : undefined;
 }
 
 /** Once a value is changed, the service's error about the old value no longer applies. */
@@ -213,9 +218,9 @@ function withoutField(errors: NodeErrors, nodeId: string, name: string): NodeErr
   return left.length === 0 ? others : { ...others, [nodeId]: { ...entry, errors: left } };
 }
 
-function answered(state: RunState, response: Answer): RunState {
+function applyAnswer(state: RunState, response: Answer): RunState {
   const { serial, outcome, attempt } = response;
-  const isCurrent = state.opened?.serial === serial;
+  const isCurrent = state.openWorkflow?.serial === serial;
   const next = { ...state, isSending: false, inFlight: undefined };
   if (outcome.kind !== "accepted") {
     const submitError = { kind: outcome.kind, failure: outcome.failure, ...(attempt && { attempt }) };
@@ -223,10 +228,10 @@ function answered(state: RunState, response: Answer): RunState {
   }
   const submittedJob = toSubmittedJob(state, response, outcome);
   const submittedJobs = [submittedJob, ...state.submittedJobs].slice(0, MAX_SUBMITTED_JOBS);
-  const openWorkflow = isCurrent && state.opened ? { ...state.opened, sent: state.inFlight } : state.opened;
+  const openWorkflow = isCurrent && state.openWorkflow ? { ...state.openWorkflow, sentGraph: state.inFlight } : state.openWorkflow;
   return {
     ...next,
-    opened: openWorkflow,
+    openWorkflow,
     submittedJobs,
     ...(isCurrent && submittedJob.nodesRefused > 0 && pointingAt(state, outcome.errors)),
   };
@@ -239,7 +244,7 @@ function pointingAt({ attention }: RunState, errors: NodeErrors): Pick<RunState,
 function toSubmittedJob(state: RunState, { attempt, atMs }: Answer, accepted: Extract<RunOutcome, { kind: "accepted" }>): SubmittedJob {
   return {
     jobId: accepted.jobId,
-    name: attempt?.name ?? state.opened?.name ?? "",
+    name: attempt?.name ?? state.openWorkflow?.name ?? "",
     atMs,
     nodesRefused: Object.keys(accepted.errors).length,
     ...(attempt && { workflowId: attempt.workflowId }),

@@ -1,7 +1,7 @@
 import { useEffect, useEffectEvent, useId, useMemo, useState } from "react";
 import { useRunKey } from "@/components/ui/hooks/page-keys";
 import { withTexts } from "@/lib/contract/nodes/fill-texts";
-import { type CopiesAsk } from "./copies/copies-dialog";
+import { type CopiesRequest } from "./copies/copies-dialog";
 import { EXTRA_FIELD } from "./form/advanced-card";
 import { checkGraph } from "./form/checks";
 import { focusProblem } from "./form/form-model";
@@ -14,20 +14,20 @@ import { type OpenWorkflow } from "./workflow/opened-workflow";
 import { readExtra } from "./workflow/workflow-contents";
 
 type OpenForm = ReturnType<typeof useOpenForm>;
-type OpenRunOptions = { run: Run; opened: OpenWorkflow; fields: OpenForm; name: string; canRun: boolean; showForm: () => void };
+type OpenRunOptions = { run: Run; openWorkflow: OpenWorkflow; fields: OpenForm; name: string; canRun: boolean; showForm: () => void };
 
 export type Sender = ReturnType<typeof useOpenRun>;
 
 /** Checks and sends the open workflow: once, or as copies. */
-export function useOpenRun({ run, opened, fields, name, canRun, showForm }: OpenRunOptions) {
+export function useOpenRun({ run, openWorkflow, fields, name, canRun, showForm }: OpenRunOptions) {
   const { state } = run;
-  const { serial, graph, advanced, original, extraData, rawTexts } = opened;
+  const { serial, graph, advanced, original, extraData, rawTexts } = openWorkflow;
   const { info, form, faults, placed, settings, onEdit } = fields;
   const missing = useMemo(() => missingClasses(original, info, extraData), [original, extraData, info]);
   const editorFile = useEditorFile(extraData, info);
   const inFile = editorFile?.withValues;
   const whyNot = useId();
-  const [copiesAsk, setCopiesAsk] = useState<{ ask?: CopiesAsk }>();
+  const [copiesRequest, setCopiesRequest] = useState<{ request?: CopiesRequest }>();
   const next = useNextSubmission({ graph, form, info, isRandomised: settings.isRandomised, rawTexts, inFile });
 
   /** True where nothing forbids a run; otherwise the page shows the reason. */
@@ -48,10 +48,10 @@ export function useOpenRun({ run, opened, fields, name, canRun, showForm }: Open
     void run.run(name, (now) => withTexts(now, next.fill(now)), inFile);
     next.drawn(1);
   }
-  function askCopies(ask?: CopiesAsk) {
+  function requestCopies(request?: CopiesRequest) {
     if (!isReady(false)) return;
     next.look();
-    setCopiesAsk({ ...(ask && { ask }) });
+    setCopiesRequest({ ...(request && { request }) });
   }
   const refusedBy = !canRun || faults ? whyNot : undefined;
   const button = {
@@ -76,8 +76,8 @@ export function useOpenRun({ run, opened, fields, name, canRun, showForm }: Open
     next,
     send,
     button,
-    copiesAsk,
-    askCopies,
-    closeCopies: () => setCopiesAsk(undefined),
+    copiesAsk: copiesRequest,
+    askCopies: requestCopies,
+    closeCopies: () => setCopiesRequest(undefined),
   };
 }

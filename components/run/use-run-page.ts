@@ -1,4 +1,4 @@
-// The Run page's background work: restores what a reload interrupted, opens what the address names, and accepts files and texts.
+// The Run page's background work: restores after a reload, opens what the URL names and accepts files and texts.
 
 import { useEffect, useEffectEvent, useRef, useState } from "react";
 import { takeRunRequest } from "@/components/frame/samples/samples";
@@ -24,7 +24,7 @@ type RunPage = {
 
 /** Returns whether files are dragged over the page. */
 export function useRunPage({ run, store, memberId, connection, source, canRun, onFiles }: RunPage): boolean {
-  const { opened } = run.state;
+  const { openWorkflow } = run.state;
   useDraft(store, memberId);
   useRunSource(source, (newSource) => void run.openRunSource(newSource));
   const takeOver = useEffectEvent(() => {
@@ -35,14 +35,15 @@ export function useRunPage({ run, store, memberId, connection, source, canRun, o
   });
   useEffect(() => takeOver(), []);
   useNotedAttempt(store, memberId, (attempt) => void run.askAfter(attempt));
-  // Once the page is hydrated: asks about what a reload interrupted.
+  // Looks up interrupted work once the page has hydrated.
   const recall = useEffectEvent(() => {
     run.recall();
     void run.copies.recall();
   });
   useEffect(() => recall(), []);
-  useTopOnOpening(opened?.serial);
-  const isReadElsewhere = opened?.readFor !== undefined && connection !== undefined && opened.readFor !== connection && !opened.isEdited;
+  useTopOnOpening(openWorkflow?.serial);
+  const isReadElsewhere =
+    openWorkflow?.readFor !== undefined && connection !== undefined && openWorkflow.readFor !== connection && !openWorkflow.isEdited;
   const reread = useEffectEvent(() => void run.reread());
   useEffect(() => {
     if (isReadElsewhere) reread();
@@ -52,28 +53,28 @@ export function useRunPage({ run, store, memberId, connection, source, canRun, o
 
 /** Scrolls to the top when another workflow is opened. A workflow that was already open keeps its scroll position. */
 function useTopOnOpening(serial: number | undefined): void {
-  const seen = useRef(serial);
+  const seenSerial = useRef(serial);
   useEffect(() => {
-    if (seen.current === serial) return;
-    seen.current = serial;
+    if (seenSerial.current === serial) return;
+    seenSerial.current = serial;
     if (serial !== undefined && document.scrollingElement) document.scrollingElement.scrollTop = 0;
   }, [serial]);
 }
 
 const QUIET_MS = 500;
 
-/** Restores the open workflow and what was typed after a reload; if it is too large to keep, the browser asks before the page is left. */
+/** Restores the open workflow and typed values after a reload. If they are too large to store, the browser warns before leaving. */
 export function useDraft(store: RunStore, memberId: string): void {
   const keep = useEffectEvent((): boolean => {
-    const { opened } = store.get();
-    return opened !== undefined && keepDraft(tabStorage, memberId, opened);
+    const { openWorkflow } = store.get();
+    return openWorkflow !== undefined && keepDraft(tabStorage, memberId, openWorkflow);
   });
   useEffect(() => {
     // After hydration, as the server rendered the page without a draft.
-    const draft = store.get().opened ? undefined : readDraft(tabStorage, memberId);
+    const draft = store.get().openWorkflow ? undefined : readDraft(tabStorage, memberId);
     if (draft) store.restore(draft);
 
-    let last = store.get().opened;
+    let last = store.get().openWorkflow;
     let timer: ReturnType<typeof setTimeout> | undefined;
     const flush = () => {
       if (timer === undefined) return;
@@ -83,20 +84,20 @@ export function useDraft(store: RunStore, memberId: string): void {
     };
     const onLeave = (event: BeforeUnloadEvent) => {
       flush();
-      if (isUnsent(store.get().opened) && !keep()) askToStay(event);
+      if (isUnsent(store.get().openWorkflow) && !keep()) askToStay(event);
     };
-    // Only while something could be lost: a page with this listener may be excluded from the browser's back and forward cache.
+    // Registered only while something could be lost, since it excludes a page from the back/forward cache.
     const guard = () => {
       window.removeEventListener("beforeunload", onLeave);
       if (isUnsent(last)) window.addEventListener("beforeunload", onLeave);
     };
     const follow = () => {
-      const { opened } = store.get();
-      if (opened === last) return;
-      last = opened;
+      const { openWorkflow } = store.get();
+      if (openWorkflow === last) return;
+      last = openWorkflow;
       clearTimeout(timer);
-      timer = opened ? setTimeout(flush, QUIET_MS) : undefined;
-      if (!opened) forgetDraft(tabStorage);
+      timer = openWorkflow ? setTimeout(flush, QUIET_MS) : undefined;
+      if (!openWorkflow) forgetDraft(tabStorage);
       guard();
     };
     guard();
@@ -111,41 +112,41 @@ export function useDraft(store: RunStore, memberId: string): void {
   }, [store, memberId]);
 }
 
-/** After a reload in the middle of a run: asks for the outcome, and sends nothing again. */
+/** After a reload during a run: looks up the outcome without resending. */
 function useNotedAttempt(store: RunStore, memberId: string, onFound: (attempt: Attempt) => void): void {
-  const found = useEffectEvent(onFound);
+  const reportFound = useEffectEvent(onFound);
   useEffect(() => {
     const attempt = notedAttempt(tabStorage, memberId);
     const { isSending, submitError } = store.get();
-    if (attempt && !isSending && submitError?.attempt?.key !== attempt.key) found(attempt);
+    if (attempt && !isSending && submitError?.attempt?.key !== attempt.key) reportFound(attempt);
   }, [store, memberId]);
 }
 
 const names = ["job", "file", "carrier", "sample", "app", "asset", "assets", "without"] as const;
 
-/** Opens once what the address names; the address then becomes /run, so that a reload restores what was typed and not the job again. */
+/** Opens what the URL names once. The URL becomes /run, so that a reload restores typed values instead of the job. */
 function useRunSource(source: RunSource | undefined, open: (source: RunSource) => void): void {
-  const arrived = useEffectEvent(() => {
+  const onArrived = useEffectEvent(() => {
     const search = new URLSearchParams(window.location.search);
     if (!source || !names.some((name) => search.has(name))) return;
     for (const name of names) search.delete(name);
-    // A connection in the address is kept: what was opened from it runs there.
+    // Keeps a connection in the URL, since a workflow opened from it runs there.
     const { pathname, hash } = window.location;
     window.history.replaceState(null, "", `${pathname}${search.size === 0 ? "" : `?${search}`}${hash}`);
     open(source);
   });
   const key = writeExactJson(source);
-  useEffect(() => arrived(), [key]);
+  useEffect(() => onArrived(), [key]);
 }
 
-/** Takes files dropped and texts pasted anywhere on the page; true while files are dragged over it. A focused field keeps its own paste. */
+/** Accepts files dropped and texts pasted anywhere on the page, except in a focused field. True while files are dragged. */
 function useDroppedFiles({ onFiles, onText }: { onFiles: (files: File[]) => void; onText: (text: string) => void }): boolean {
   const [isOver, setOver] = useState(false);
   const takeFiles = useEffectEvent(onFiles);
   const takeText = useEffectEvent(onText);
   useEffect(() => {
-    const listening = new AbortController();
-    const { signal } = listening;
+    const controller = new AbortController();
+    const { signal } = controller;
     const on = <K extends keyof WindowEventMap>(type: K, listener: (event: WindowEventMap[K]) => void) =>
       window.addEventListener(type, listener, { signal });
     const hasFiles = (event: DragEvent) => event.dataTransfer?.types.includes("Files") ?? false;
@@ -171,7 +172,7 @@ function useDroppedFiles({ onFiles, onText }: { onFiles: (files: File[]) => void
       if (files.length > 0) takeFiles(files);
       else if (text.trim() !== "") takeText(text);
     });
-    return () => listening.abort();
+    return () => controller.abort();
   }, []);
   return isOver;
 }

@@ -6,7 +6,7 @@ import { type ConnectionCheck } from "@/lib/contract/console";
 import { type Runner, type RunnerCheck } from "@/lib/contract/runners/runners";
 import { formatBytes } from "@/lib/shared/format";
 
-/** Each outcome has its own sentences: what it is, whose fault it is, what to do. */
+/** Each outcome has its own message: the problem, its owner and the remedy. */
 export function Outcome({ check }: { check: ConnectionCheck }) {
   const t = useTranslations("settings.outcome");
   const tone = connectionTone[check.outcome];
@@ -47,24 +47,24 @@ function OutcomeNote({ outcome, tone, title, next, detail }: OutcomeNoteProps) {
   );
 }
 
-/** What kind of server is at an address, or what is wrong and what to do about it. */
+/** The kind of server at an address, or the problem and its remedy. */
 export function CheckNote({ check }: { check: RunnerCheck }) {
   const t = useTranslations("runners");
   const locale = useLocale();
   if (!check.ok) return <ProblemNote {...check} />;
   const { version, classes, devices } = check.facts;
-  const named = devices.map(({ name, vramTotal }) => (vramTotal === null ? name : `${name}, ${formatBytes(vramTotal, locale)}`));
+  const deviceNames = devices.map(({ name, vramTotal }) => (vramTotal === null ? name : `${name}, ${formatBytes(vramTotal, locale)}`));
   return (
     <OutcomeNote
       outcome="fine"
       tone="ok"
       title={t("form.fine.title")}
-      next={t("form.fine.text", { version: version ?? "none", classes, devices: named.join("; ") })}
+      next={t("form.fine.text", { version: version ?? "none", classes, devices: deviceNames.join("; ") })}
     />
   );
 }
 
-/** Also for a runner that is set aside or does not answer. */
+/** Includes runners that are set aside or unresponsive. */
 export function ProblemNote({ code, message }: NonNullable<Runner["reason"]>) {
   const t = useTranslations("runners.problem");
   return <OutcomeNote outcome={code} tone="bad" title={t(`${code}.title`)} next={t(`${code}.next`)} detail={message} />;

@@ -17,7 +17,7 @@ import { SettingsPage } from "./settings-tabs";
 
 export type TeamConnection = { id: string; name: string };
 /** Called for one of the resources; `fail` shows the failure above the list. */
-type ItemActs = { change: () => void; remove: () => void; fail: (failure: ApiFailure | undefined) => void };
+type ItemActions = { change: () => void; remove: () => void; fail: (failure: ApiFailure | undefined) => void };
 
 type ResourceListProps<T> = {
   words: "embedding" | "webhooks";
@@ -26,7 +26,7 @@ type ResourceListProps<T> = {
   title: string;
   none: string;
   resources: Promise<Result<T[], Failure>>;
-  item: (resource: T, acts: ItemActs) => ReactNode;
+  item: (resource: T, actions: ItemActions) => ReactNode;
 };
 
 type ResourceScreenProps<T> = Omit<ResourceListProps<T>, "resources"> & {
@@ -35,7 +35,7 @@ type ResourceScreenProps<T> = Omit<ResourceListProps<T>, "resources"> & {
   /** Absent for roles that may not see them. */
   resources?: Promise<Result<T[], Failure>>;
   /** The form of a new one, or of an existing one. */
-  form: (resource: T | undefined, acts: { onSaved: (name: string, secret?: string) => void; onClose: () => void }) => ReactNode;
+  form: (resource: T | undefined, handlers: { onSaved: (name: string, secret?: string) => void; onClose: () => void }) => ReactNode;
 };
 
 /** Resources with a secret of their own: a list, and a form for one of them. */
@@ -84,37 +84,37 @@ function ResourceList<T extends { id: string; name: string }>(props: ResourceLis
   const { words, path, title, none, resources, item, onChange } = props;
   const t = useTranslations(words);
   const router = useRouter();
-  const [leaving, setLeaving] = useState<T>();
+  const [removalTarget, setRemovalTarget] = useState<T>();
   const [failure, setFailure] = useState<ApiFailure>();
   const result = use(resources);
   if (!result.ok) return <FailureMessage failure={result.failure} onRetry={() => router.refresh()} />;
 
   async function remove({ id, name }: T) {
-    setLeaving(undefined);
+    setRemovalTarget(undefined);
     const result = await callApi(`${path}/${encodeURIComponent(id)}`, { method: "DELETE" });
     setFailure(result.ok ? undefined : result.failure);
     if (result.ok) showToast({ tone: "off", text: t("removed", { name }) });
     router.refresh();
   }
-  const actsOf = (item: T) => ({ change: () => onChange(item), remove: () => setLeaving(item), fail: setFailure });
+  const actsOf = (item: T) => ({ change: () => onChange(item), remove: () => setRemovalTarget(item), fail: setFailure });
   return (
     <>
       {failure ? <FailureMessage failure={failure} /> : null}
       <Card title={title} note={result.value.length} bodyClassName="p-0">
         {result.value.length === 0 ? <p className="px-3.5 py-3 text-ink-3">{none}</p> : null}
         <ul>
-          {result.value.map((one) => (
-            <li key={one.id} className="flex flex-col gap-2 border-b border-line px-3.5 py-3 last:border-b-0">
-              {item(one, actsOf(one))}
+          {result.value.map((resource) => (
+            <li key={resource.id} className="flex flex-col gap-2 border-b border-line px-3.5 py-3 last:border-b-0">
+              {item(resource, actsOf(resource))}
             </li>
           ))}
         </ul>
       </Card>
       <RemovalDialog
-        leaving={leaving}
-        title={t("removeTitle", { name: leaving?.name ?? "" })}
-        onRemove={(gone) => void remove(gone)}
-        onClose={() => setLeaving(undefined)}
+        item={removalTarget}
+        title={t("removeTitle", { name: removalTarget?.name ?? "" })}
+        onRemove={(removed) => void remove(removed)}
+        onClose={() => setRemovalTarget(undefined)}
       >
         {t("removeText")}
       </RemovalDialog>
@@ -126,14 +126,14 @@ type ResourceItemProps = {
   words: ResourceListProps<never>["words"];
   name: string;
   badge?: ReactNode;
-  acts: readonly { key: string; label: string; onClick: () => void; isBusy?: boolean }[];
+  actions: readonly { key: string; label: string; onClick: () => void; isBusy?: boolean }[];
   facts: readonly (readonly [name: string, value: ReactNode])[];
   /** The former secret is valid until then. */
   oldSecretUntil: number | undefined;
   children?: ReactNode;
 };
 
-export function ResourceItem({ words, name, badge, acts, facts, oldSecretUntil, children }: ResourceItemProps) {
+export function ResourceItem({ words, name, badge, actions, facts, oldSecretUntil, children }: ResourceItemProps) {
   const t = useTranslations(words);
   const clock = useTimeFormat();
   return (
@@ -142,7 +142,7 @@ export function ResourceItem({ words, name, badge, acts, facts, oldSecretUntil, 
         <b className="min-w-0 truncate font-semibold">{name}</b>
         {badge}
         <span className="ml-auto flex flex-wrap gap-2">
-          {acts.map(({ key, label, onClick, isBusy }) => (
+          {actions.map(({ key, label, onClick, isBusy }) => (
             <Button key={key} size="small" busy={isBusy} aria-label={t("actOn", { act: label, name })} onClick={onClick}>
               {label}
             </Button>

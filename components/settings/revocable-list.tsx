@@ -87,9 +87,9 @@ export function RevocableList<T extends Revocable>(props: RevocableListProps<T>)
         ) : null}
       </Card>
       <RemovalDialog
-        leaving={leaving}
+        item={leaving}
         title={t("revokeTitle", { name: leaving?.name ?? "" })}
-        onRemove={(gone) => void revoke(gone)}
+        onRemove={(removed) => void revoke(removed)}
         onClose={() => setLeaving(undefined)}
       >
         {about && leaving ? <span className="mb-2 block break-words text-ink">{about(leaving)}</span> : null}
@@ -100,23 +100,23 @@ export function RevocableList<T extends Revocable>(props: RevocableListProps<T>)
 }
 
 type RemovalDialogProps<T> = {
-  /** What is to be removed; the dialog is open while it is set. */
-  leaving: T | undefined;
+  /** The item to remove; the dialog is open while it is set. */
+  item: T | undefined;
   /** The question and the button's label; by default, the removal of this name. */
   title?: string;
-  onRemove: (leaving: T) => void;
+  onRemove: (item: T) => void;
   onClose: () => void;
-  /** What the removal means. */
+  /** The consequences of the removal. */
   children: ReactNode;
 };
 
-export function RemovalDialog<T extends { name: string }>({ leaving, title: title, onRemove, onClose, children }: RemovalDialogProps<T>) {
+export function RemovalDialog<T extends { name: string }>({ item, title: title, onRemove, onClose, children }: RemovalDialogProps<T>) {
   const t = useTranslations("settings");
   return (
     <ConfirmDialog
-      isOpen={leaving !== undefined}
-      title={title ?? t("removeTitle", { name: leaving?.name ?? "" })}
-      onConfirm={() => leaving && onRemove(leaving)}
+      isOpen={item !== undefined}
+      title={title ?? t("removeTitle", { name: item?.name ?? "" })}
+      onConfirm={() => item && onRemove(item)}
       onClose={onClose}
     >
       <p>{children}</p>

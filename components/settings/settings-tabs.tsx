@@ -37,14 +37,14 @@ function SettingsTabs({ current }: { current: SettingsPart }) {
   const t = useTranslations("settings.tabs");
   const runsAppsOnly = useRunsAppsOnly();
   const open = runsAppsOnly ? parts.filter(({ part }) => part === "tokens" || part === "account") : parts;
-  const shown = isEmbedded() ? open.filter(({ href }) => embedPageOf(href) !== undefined) : open;
+  const visibleTabs = isEmbedded() ? open.filter(({ href }) => embedPageOf(href) !== undefined) : open;
   return (
     <nav
       ref={showCurrent}
       aria-label={t("label")}
       className="flex min-h-[51px] shrink-0 items-center gap-2 overflow-x-auto border-b border-line bg-bg px-4 py-2 md:px-5"
     >
-      {shown.map(({ part, href }) => (
+      {visibleTabs.map(({ part, href }) => (
         <Link key={part} href={href} aria-current={part === current ? "page" : undefined} className={chipStyle(part === current)}>
           {t(part)}
         </Link>

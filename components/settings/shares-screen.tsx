@@ -50,10 +50,10 @@ function useAboutShare(): (share: ShareView) => string[] {
   const t = useTranslations("sharing.list");
   const clock = useTimeFormat();
   return ({ count, ofJob, connection, isOwn, maker, hasPassword, keepsMetadata, showsWorkflow, createdAt }) => {
-    const made = clock(createdAt, "until");
+    const createdAtText = clock(createdAt, "until");
     return [
       t("files", { count }) + (ofJob ? ` ${t("ofJob")}` : ""),
-      ...(made ? [t("made", { made })] : []),
+      ...(createdAtText ? [t("made", { made: createdAtText })] : []),
       connection,
       ...(isOwn ? [] : [t("by", { name: maker })]),
       ...(hasPassword ? [t("password")] : []),
@@ -67,7 +67,7 @@ function Share({ share, name, about }: { share: ShareView; name: string; about: 
   const t = useTranslations("sharing.list");
   const clock = useTimeFormat();
   const { expiresAt, views, downloads } = share;
-  const until = clock(expiresAt, "until");
+  const expiryText = clock(expiresAt, "until");
   const isSoon = useReadingFrom(useRenderedMs(), (nowMs) => share.state === "open" && expiresSoon(share, nowMs));
   const state = isSoon ? "soon" : share.state;
   return (
@@ -78,7 +78,7 @@ function Share({ share, name, about }: { share: ShareView; name: string; about: 
         </p>
         <p className="text-sm break-words text-ink-3">{about.join(" · ")}</p>
         <p className="text-sm text-ink-3">
-          {share.state === "open" && until ? t("until", { until }) : null}
+          {share.state === "open" && expiryText ? t("until", { until: expiryText }) : null}
           {state === "closed" ? t("closedHint") : null}
         </p>
       </div>

@@ -8,7 +8,7 @@ import { apiPath } from "@/lib/browser/urls";
 type Words = Record<"password" | "enter" | "entering" | "wrong" | "tries" | "unreached", string>;
 type Fault = "wrong" | "tries" | "unreached";
 
-/** The only part of a share's page that needs a script. It has its own fetch, as this page loads nothing of the console. */
+/** The only scripted part of a share page. It has its own fetch, since this page loads nothing of the console. */
 export function UnlockForm({ token, words }: { token: string; words: Words }) {
   const [isBusy, setBusy] = useState(false);
   const [fault, setFault] = useState<Fault>();

@@ -21,7 +21,7 @@ const UploadsPanel = dynamic(() => import("./uploads-panel").then(({ UploadsPane
 
 type NewUploadRequest = UploadRequest extends infer R ? (R extends UploadRequest ? Omit<R, "id"> : never) : never;
 
-/** Rendered once beside the pages: takes dropped, pasted or picked files on any page. */
+/** Rendered once, outside the pages: accepts dropped, pasted or picked files everywhere. */
 export function UploadSources({ canAdd: mayAdd }: { canAdd: boolean }) {
   const t = useTranslations("frame.ways");
   const connection = useConnection();
@@ -35,39 +35,40 @@ export function UploadSources({ canAdd: mayAdd }: { canAdd: boolean }) {
   const whyNot = useWhyNot();
   const runsAppsOnly = useRunsAppsOnly();
   const cannotFetch = cannot ?? (uploadSourcesOf(connection).includes("url") ? undefined : "noAddresses");
-  const named = { connection: connection?.name ?? "" };
-  const explain = (reason: NonNullable<typeof cannotFetch>) => (reason === "refused" ? whyNot(t(reason)) : t(reason, named));
+  const nameValues = { connection: connection?.name ?? "" };
+  const explain = (reason: NonNullable<typeof cannotFetch>) => (reason === "refused" ? whyNot(t(reason)) : t(reason, nameValues));
   const startRequest = (newRequest: NewUploadRequest) => setRequest((last) => ({ ...newRequest, id: (last?.id ?? 0) + 1 }));
   function takeFiles(dropped: Promise<DroppedFiles>) {
     if (cannot) return showToast({ tone: "bad", text: explain(cannot) });
-    startRequest({ way: "files", dropped });
+    startRequest({ source: "files", dropped });
   }
-  const onFiles = (picked: File[]) => picked.length > 0 && takeFiles(Promise.resolve(filesOfInput(picked)));
+  const onFiles = (files: File[]) => files.length > 0 && takeFiles(Promise.resolve(filesOfInput(files)));
   const files = useFilePicker({ isMultiple: true, testId: "asset-files", onFiles });
   const folder = useFilePicker({ isFolder: true, testId: "asset-folder", onFiles });
   const open = useEffectEvent((source: UploadSource) => {
     if (cannot && source !== "tray") showToast({ tone: "bad", text: explain(cannot) });
     else if (source === "files") files.open();
     else if (source === "folder") folder.open();
-    else startRequest({ way: source });
+    else startRequest({ source });
   });
   useEffect(() => onUploadSource(open), []);
-  const resume = useEffectEvent(() => startRequest({ way: "resume" }));
+  const resume = useEffectEvent(() => startRequest({ source: "resume" }));
   const connectionId = connection?.id;
   useEffect(() => {
     if (connectionId === undefined || !hasAccess || runsAppsOnly) return;
-    const asking = new AbortController();
+    const controller = new AbortController();
     void callApi<{ underWay: number }>(withQuery("/api/console/tasks", { connection: connectionId, count: true }), {
-      signal: asking.signal,
+      signal: controller.signal,
     }).then((result) => {
       if (result.ok && result.value.underWay > 0) resume();
     });
-    return () => asking.abort();
+    return () => controller.abort();
   }, [connectionId, hasAccess, runsAppsOnly]);
   const over = useWindowFiles({
     isOn: isElsewhere,
     onFiles: takeFiles,
-    onAddress: (address) => (cannotFetch ? showToast({ tone: "bad", text: explain(cannotFetch) }) : startRequest({ way: "url", address })),
+    onAddress: (address) =>
+      cannotFetch ? showToast({ tone: "bad", text: explain(cannotFetch) }) : startRequest({ source: "url", address }),
   });
 
   return (
@@ -80,10 +81,10 @@ export function UploadSources({ canAdd: mayAdd }: { canAdd: boolean }) {
             {over === "files"
               ? cannot
                 ? explain(cannot)
-                : t("drop", named)
+                : t("drop", nameValues)
               : cannotFetch
                 ? explain(cannotFetch)
-                : t("dropAddress", named)}
+                : t("dropAddress", nameValues)}
           </p>
         </div>
       ) : null}
@@ -123,9 +124,9 @@ export function useWindowFiles({ isOn, onFiles, onAddress }: WindowFiles): Kind 
       if (types.includes("Files")) return "files";
       return types.includes("text/uri-list") && !isOwn && !isField(target) ? "addresses" : undefined;
     };
-    const listening = new AbortController();
+    const controller = new AbortController();
     const on = <K extends keyof WindowEventMap>(type: K, listener: (event: WindowEventMap[K]) => void) =>
-      window.addEventListener(type, listener, { signal: listening.signal });
+      window.addEventListener(type, listener, { signal: controller.signal });
     // A link or picture of this very page is being dragged.
     on("dragstart", ({ defaultPrevented }) => void (isOwn = !defaultPrevented));
     on("dragend", () => void (isOwn = false));
@@ -158,12 +159,12 @@ export function useWindowFiles({ isOn, onFiles, onAddress }: WindowFiles): Kind 
       if (files.length === 0 && addresses === undefined) return;
       event.preventDefault();
       if (addresses !== undefined) return takeAddress(addresses);
-      const named = files.map((file) => pastedName(file, new Date()));
-      take(Promise.resolve(droppedOf(named.map((file) => ({ path: file.name, file })))));
+      const namedFiles = files.map((file) => pastedName(file, new Date()));
+      take(Promise.resolve(droppedOf(namedFiles.map((file) => ({ path: file.name, file })))));
     });
     return () => {
       end();
-      listening.abort();
+      controller.abort();
     };
   }, [isOn]);
   return over;

@@ -103,9 +103,9 @@ export function UploadTray({ queue, downloads, connection, canAdd, view, isFolde
   );
 }
 
-function Summary({ shown, tally, isPaused, underWay }: { shown: TrayView; tally: Tally; isPaused: boolean; underWay: number }) {
+function Summary({ shown: view, tally, isPaused, underWay }: { shown: TrayView; tally: Tally; isPaused: boolean; underWay: number }) {
   const t = useTranslations("uploads.tray");
-  if (shown === "downloads") return `${t("downloads")}${underWay > 0 ? ` · ${t("underWay", { count: underWay })}` : ""}`;
+  if (view === "downloads") return `${t("downloads")}${underWay > 0 ? ` · ${t("underWay", { count: underWay })}` : ""}`;
   if (tally.all === 0) return t("label");
   const isAllDeduplicated = tally.deduplicated === tally.all;
   const parts = [
@@ -124,7 +124,10 @@ function AllActs({ queue, tally, onDescribeAll }: { queue: UploadQueue<UploadIte
   const canPause = !queue.isPaused && tally.unfinished > 0;
   const canResume = queue.isPaused || tally.paused > 0;
   const hasFailed = queue.items.some(({ status }) => status.kind === "failed");
-  const act = (key: "pauseAll" | "resumeAll" | "retryAll" | "dropFailed" | "cancelAll" | "clear" | "editAll" | "ask", run: () => void) => ({
+  const actionButton = (
+    key: "pauseAll" | "resumeAll" | "retryAll" | "dropFailed" | "cancelAll" | "clear" | "editAll" | "ask",
+    run: () => void,
+  ) => ({
     key,
     label: t(key),
     onSelect: run,
@@ -134,13 +137,13 @@ function AllActs({ queue, tally, onDescribeAll }: { queue: UploadQueue<UploadIte
       size="small"
       label={t("actions")}
       items={[
-        ...(canPause ? [act("pauseAll", tabUploads.pauseAll)] : []),
-        ...(canResume ? [act("resumeAll", tabUploads.resumeAll)] : []),
-        ...(hasFailed ? [act("retryAll", tabUploads.retryAll), act("dropFailed", tabUploads.dropFailed)] : []),
-        act("editAll", onDescribeAll),
-        ...(tally.stored > 0 ? [act("clear", tabUploads.clear)] : []),
-        ...(tally.unfinished > 0 ? [act("cancelAll", tabUploads.cancelAll)] : []),
-        ...(uploadPreferences.get().ask ? [] : [act("ask", () => uploadPreferences.set(DEFAULT_UPLOAD_PREFERENCES))]),
+        ...(canPause ? [actionButton("pauseAll", tabUploads.pauseAll)] : []),
+        ...(canResume ? [actionButton("resumeAll", tabUploads.resumeAll)] : []),
+        ...(hasFailed ? [actionButton("retryAll", tabUploads.retryAll), actionButton("dropFailed", tabUploads.dropFailed)] : []),
+        actionButton("editAll", onDescribeAll),
+        ...(tally.stored > 0 ? [actionButton("clear", tabUploads.clear)] : []),
+        ...(tally.unfinished > 0 ? [actionButton("cancelAll", tabUploads.cancelAll)] : []),
+        ...(uploadPreferences.get().ask ? [] : [actionButton("ask", () => uploadPreferences.set(DEFAULT_UPLOAD_PREFERENCES))]),
       ]}
     />
   );

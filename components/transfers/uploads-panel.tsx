@@ -58,19 +58,19 @@ function Room({ request, connection, canAdd }: UploadsPanelProps) {
     setFolded(false);
     setView("uploads");
   }
-  const { coming, added, cancel } = useComingFiles(request, add);
+  const { coming, added, cancel } = useIncomingFiles(request, add);
 
-  const [answered, setAnswered] = useState(0);
-  if (request.id !== answered) {
-    setAnswered(request.id);
-    if (request.way === "hash") setOpen({ kind: "hash" });
-    else if (request.way === "url") {
+  const [handledCount, setHandledCount] = useState(0);
+  if (request.id !== handledCount) {
+    setHandledCount(request.id);
+    if (request.source === "hash") setOpen({ kind: "hash" });
+    else if (request.source === "url") {
       const before = open?.kind === "url" ? open.text : "";
       setOpen({ kind: "url", text: [before, request.address ?? ""].filter((text) => text !== "").join("\n") });
-    } else if (request.way !== "files") {
+    } else if (request.source !== "files") {
       setShown(true);
-      setFolded(request.way === "resume");
-      if (request.way === "resume") setView("downloads");
+      setFolded(request.source === "resume");
+      if (request.source === "resume") setView("downloads");
     }
   }
   const { unfinished, all } = tallyOf(queue.items);
@@ -130,15 +130,15 @@ function Room({ request, connection, canAdd }: UploadsPanelProps) {
 }
 
 /** `dropped` is undefined while folders are read. */
-type Coming = { dropped?: DroppedFiles };
+type IncomingUpload = { dropped?: DroppedFiles };
 
 /** Files dropped, pasted or picked that wait to be added: later ones join them; a batch cancelled while it was read stays away. */
-function useComingFiles(request: UploadRequest, onPlain: (uploads: readonly NewUpload[]) => void) {
-  const [coming, setComing] = useState<Coming>();
+function useIncomingFiles(request: UploadRequest, onPlain: (uploads: readonly NewUpload[]) => void) {
+  const [coming, setComing] = useState<IncomingUpload>();
   const [lastRequestId, setLastRequestId] = useState(0);
   const handledId = useRef(0);
   const cancelled = useRef(0);
-  if (request.way === "files" && request.id !== lastRequestId) {
+  if (request.source === "files" && request.id !== lastRequestId) {
     setLastRequestId(request.id);
     if (!coming) setComing({});
   }
@@ -148,12 +148,12 @@ function useComingFiles(request: UploadRequest, onPlain: (uploads: readonly NewU
     const fields = readDraft({ ...newDraft, tags: preferences.tags });
     const waiting = coming?.dropped;
     if (waiting || preferences.ask || !isPlain(dropped) || !fields.ok)
-      return setComing({ dropped: waiting ? joined(waiting, dropped) : dropped });
+      return setComing({ dropped: waiting ? mergeDropped(waiting, dropped) : dropped });
     setComing(undefined);
     onPlain(dropped.files.map(({ file, path }) => ({ file, assetFields: fieldsForFile(fields.value, path, "none") })));
   });
   useEffect(() => {
-    if (request.way !== "files" || request.id <= handledId.current) return;
+    if (request.source !== "files" || request.id <= handledId.current) return;
     const { id } = request;
     handledId.current = id;
     void request.dropped.then((dropped) => {
@@ -176,11 +176,11 @@ function isPlain({ files, unreadable, leftOut, isCut }: DroppedFiles): boolean {
   return files.length > 0 && files.every(({ file }) => file.size > 0) && unreadable + leftOut === 0 && !isCut;
 }
 
-function joined(before: DroppedFiles, more: DroppedFiles): DroppedFiles {
+function mergeDropped(before: DroppedFiles, dropped: DroppedFiles): DroppedFiles {
   return {
-    files: [...before.files, ...more.files],
-    unreadable: before.unreadable + more.unreadable,
-    leftOut: before.leftOut + more.leftOut,
-    isCut: before.isCut || more.isCut,
+    files: [...before.files, ...dropped.files],
+    unreadable: before.unreadable + dropped.unreadable,
+    leftOut: before.leftOut + dropped.leftOut,
+    isCut: before.isCut || dropped.isCut,
   };
 }

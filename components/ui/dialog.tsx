@@ -72,7 +72,7 @@ type ConfirmDialogProps = Omit<DialogProps, "actions"> & {
   label?: ReactNode;
   /** The other button's label; by default "Cancel". */
   keep?: ReactNode;
-  /** What the other button does; by default it closes the dialog. */
+  /** Action of the other button; by default it closes the dialog. */
   onKeep?: () => void;
   tone?: "danger" | "primary";
   isBusy?: boolean;

@@ -65,6 +65,6 @@ export function useRouter(): ReturnType<typeof useNextRouter> {
 
 export function usePathname(): string {
   const wholePathname = useWholePathname();
-  const match = embedAddressOf(wholePathname ?? "");
-  return match ? match.rest || "/" : wholePathname;
+  const embedAddress = embedAddressOf(wholePathname ?? "");
+  return embedAddress ? embedAddress.rest || "/" : wholePathname;
 }

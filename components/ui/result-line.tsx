@@ -7,15 +7,15 @@ type ResultLineProps = {
   tone: Tone;
   text: string;
   children?: ReactNode;
-  /** Announced when an act is answered, but not when the page is opened again. */
-  isAnswer?: boolean;
+  /** Announced when an action completes, but not when the page is reopened. */
+  isResult?: boolean;
   onDismiss?: () => void;
 };
 
-/** The outcome of an act, or an offer to undo it, in the tool bar, where it moves nothing. Stays until dismissed or the next act begins. */
-export function ResultLine({ tone, text, children, isAnswer = false, onDismiss }: ResultLineProps) {
+/** The outcome of an action, or its Undo, in the toolbar, where it moves nothing. Stays until dismissed or the next action begins. */
+export function ResultLine({ tone, text, children, isResult: isResult = false, onDismiss }: ResultLineProps) {
   const t = useTranslations("common");
-  const line = useFocusWhenLost<HTMLDivElement>(isAnswer);
+  const line = useFocusWhenLost<HTMLDivElement>(isResult);
   return (
     <div
       ref={line}
@@ -40,11 +40,11 @@ export function ResultLine({ tone, text, children, isAnswer = false, onDismiss }
   );
 }
 
-/** Focuses the answer to an act if the clicked button has disappeared; otherwise the next key would start at the top of the page. */
-export function useFocusWhenLost<Element extends HTMLElement>(isAnswer = true) {
+/** Focuses the result of an action if the clicked button has disappeared; otherwise the next key would start at the top of the page. */
+export function useFocusWhenLost<Element extends HTMLElement>(isResult = true) {
   const element = useRef<Element>(null);
   useEffect(() => {
-    if (isAnswer && document.activeElement === document.body) element.current?.focus({ preventScroll: true });
-  }, [isAnswer]);
+    if (isResult && document.activeElement === document.body) element.current?.focus({ preventScroll: true });
+  }, [isResult]);
   return element;
 }

@@ -14,10 +14,10 @@ function freeBottom(stack: HTMLElement): number {
   const [left, right] = [Math.min(...toasts.map((box) => box.left)), Math.max(...toasts.map((box) => box.right))];
   const height = stack.getBoundingClientRect().height;
   const marked = [...document.querySelectorAll("[data-lower-edge]")].map((element) => element.getBoundingClientRect());
-  const beside = marked.filter((box) => box.height > 0 && box.left < right && box.right > left);
+  const obstacles = marked.filter((box) => box.height > 0 && box.left < right && box.right > left);
   let bottom = EDGE_PX;
-  // From bottom to top: each step may reach the next element.
-  for (const { top, bottom: end } of beside.sort((item, other) => other.bottom - item.bottom)) {
+  // From bottom to top, since each step may cover the next element.
+  for (const { top, bottom: end } of obstacles.sort((item, other) => other.bottom - item.bottom)) {
     const lower = window.innerHeight - bottom;
     if (top < lower && end > lower - height) bottom = window.innerHeight - top + GAP_PX;
   }
@@ -31,11 +31,11 @@ export function ToastStack() {
   useLayoutEffect(() => {
     let frame = 0;
     // A bar may appear or grow during the few seconds that a toast is shown.
-    const place = () => {
+    const moveStack = () => {
       if (stack.current) stack.current.style.bottom = `${freeBottom(stack.current)}px`;
-      frame = requestAnimationFrame(place);
+      frame = requestAnimationFrame(moveStack);
     };
-    place();
+    moveStack();
     return () => cancelAnimationFrame(frame);
   }, []);
   return (

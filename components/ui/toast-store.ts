@@ -10,7 +10,7 @@ let isPaused = false;
 /** The visible toasts. Empty on the server. */
 export const toastStore = createStore<readonly Toast[]>(() => []);
 
-/** Shows the answer to an act for a few seconds. What must not be missed belongs on the page instead. */
+/** Shows the result of an action for a few seconds. Important messages belong on the page instead. */
 export function showToast(toast: Omit<Toast, "id">): void {
   const id = ++lastId;
   toastStore.setState((toasts) => [...toasts.slice(-2), { ...toast, id }], true);

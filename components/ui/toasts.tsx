@@ -20,7 +20,7 @@ function PlainToasts() {
 
 /** Used once, in the frame. The region exists before the first message, as otherwise a screen reader would not announce it. */
 export function Toasts() {
-  const isAny = useStore(toastStore, (toasts) => toasts.length > 0);
+  const hasToasts = useStore(toastStore, (toasts) => toasts.length > 0);
   useOnFirstInteraction(loadStack);
-  return <div role="status">{isAny ? <ToastStack /> : null}</div>;
+  return <div role="status">{hasToasts ? <ToastStack /> : null}</div>;
 }

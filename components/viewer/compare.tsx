@@ -121,7 +121,7 @@ type ComparePaneProps = {
   /** The largest size of all pictures: each is drawn at this size. */
   content: Size;
   view: Viewport;
-  /** The part that the slider leaves visible, as a CSS clip; if absent, the pane is beside others. */
+  /** The part that the slider leaves visible, as a CSS clip; absent if panes are side by side. */
   clip?: string;
   isCaptionRight?: boolean;
   onSize: (size: Size | "broken") => void;
@@ -131,13 +131,13 @@ function ComparePane({ item, number, own, content, view, clip, isCaptionRight = 
   const t = useTranslations("viewer");
   const isThere = own !== undefined && own !== "broken";
   const { x, y, ...drawn } = drawnIn(content, isThere ? own : undefined);
-  const arrived = ({ naturalWidth: width, naturalHeight: height }: HTMLImageElement) => onSize(width > 0 ? { width, height } : "broken");
+  const handleLoad = ({ naturalWidth: width, naturalHeight: height }: HTMLImageElement) => onSize(width > 0 ? { width, height } : "broken");
   return (
     <figure
       style={{ clipPath: clip }}
       className={cn("overflow-hidden bg-bg", clip === undefined ? "relative border-r border-b border-line" : "absolute inset-0")}
     >
-      {isThere ? null : <StandIn poster={item.poster} size={item} lost={own === "broken" ? shownPictureUrl(item.src) : undefined} />}
+      {isThere ? null : <StandIn poster={item.poster} size={item} isLost={own === "broken" ? shownPictureUrl(item.src) : undefined} />}
       {/* eslint-disable-next-line @next/next/no-img-element -- the private bytes themselves, in their own size, which no optimiser may see */}
       <img
         ref={whileShown}
@@ -145,8 +145,8 @@ function ComparePane({ item, number, own, content, view, clip, isCaptionRight = 
         alt={item.name}
         hidden={!isThere}
         draggable={false}
-        onLoad={({ currentTarget }) => arrived(currentTarget)}
-        onError={({ currentTarget }) => arrived(currentTarget)}
+        onLoad={({ currentTarget }) => handleLoad(currentTarget)}
+        onError={({ currentTarget }) => handleLoad(currentTarget)}
         style={{
           ...drawn,
           transform: `translate(${view.x + x * view.scale}px, ${view.y + y * view.scale}px) scale(${view.scale})`,
@@ -172,10 +172,10 @@ function ComparePane({ item, number, own, content, view, clip, isCaptionRight = 
 }
 
 /** As large as possible inside the largest size, and centred: the background shows around it. */
-function drawnIn(content: Size, own: Size | undefined): Size & { x: number; y: number } {
-  if (!own || own.width * own.height === 0) return { ...content, x: 0, y: 0 };
-  const scale = Math.min(content.width / own.width, content.height / own.height);
-  const [width, height] = [own.width * scale, own.height * scale];
+function drawnIn(content: Size, naturalSize: Size | undefined): Size & { x: number; y: number } {
+  if (!naturalSize || naturalSize.width * naturalSize.height === 0) return { ...content, x: 0, y: 0 };
+  const scale = Math.min(content.width / naturalSize.width, content.height / naturalSize.height);
+  const [width, height] = [naturalSize.width * scale, naturalSize.height * scale];
   return { width, height, x: (content.width - width) / 2, y: (content.height - height) / 2 };
 }
 
@@ -185,7 +185,7 @@ const KEY_STEP = 0.02;
 function CompareSlider({ share, onShare }: { share: number; onShare: (share: number) => void }) {
   const t = useTranslations("viewer.comparing");
   const field = useRef<HTMLDivElement>(null);
-  const place = (clientX: number) => {
+  const moveSplit = (clientX: number) => {
     const box = field.current?.getBoundingClientRect();
     if (box && box.width > 0) onShare(Math.min(1, Math.max(0, (clientX - box.left) / box.width)));
   };
@@ -198,7 +198,7 @@ function CompareSlider({ share, onShare }: { share: number; onShare: (share: num
           if (button === 0) currentTarget.setPointerCapture(pointerId);
         }}
         onPointerMove={({ currentTarget, pointerId, clientX }) => {
-          if (currentTarget.hasPointerCapture(pointerId)) place(clientX);
+          if (currentTarget.hasPointerCapture(pointerId)) moveSplit(clientX);
         }}
         className="pointer-events-auto absolute inset-y-0 grid w-6 -translate-x-1/2 cursor-col-resize touch-none place-items-center"
       >

@@ -9,7 +9,7 @@ import { FileName } from "@/components/ui/truncated";
 import { inputDifferences } from "@/lib/contract/jobs/job-inputs";
 import { type ReadWorkflow, type ViewerItem } from "./use-viewing";
 
-/** The inputs in which the jobs differ. A picture without a job, or whose job is gone, says so in its column. */
+/** The inputs that differ between the jobs. A picture whose job is missing shows a note instead. */
 export function InputDifferences({ items, readWorkflow }: { items: readonly ViewerItem[]; readWorkflow: ReadWorkflow }) {
   const t = useTranslations("viewer.comparing");
   const errors = useTranslations("errors");
@@ -18,7 +18,7 @@ export function InputDifferences({ items, readWorkflow }: { items: readonly View
   );
   if (!data) return <LoadingBlocks label={t("loading")} blocks={["h-4 w-72"]} className="shrink-0 border-t border-line p-4" />;
   const { differences, isCut } = inputDifferences(data.map((result) => (result?.ok ? result.value : undefined)));
-  const unknown = items.flatMap((_, index) => {
+  const notes = items.flatMap((_, index) => {
     const result = data[index];
     const at = index + 1;
     if (result === undefined) return [t("noJob", { at })];
@@ -30,7 +30,7 @@ export function InputDifferences({ items, readWorkflow }: { items: readonly View
   const isOneJob = job !== undefined && items.every(({ jobId }) => jobId === job);
   return (
     <section aria-label={t("differences")} className="max-h-[38dvh] shrink-0 overflow-auto border-t border-line px-4 py-3">
-      {unknown.map((text) => (
+      {notes.map((text) => (
         <p key={text} className="text-ink-2">
           {text}
         </p>
@@ -40,9 +40,7 @@ export function InputDifferences({ items, readWorkflow }: { items: readonly View
           {t("again")}
         </Button>
       ) : null}
-      {differences.length === 0 && unknown.length < items.length - 1 ? (
-        <p className="text-ink-2">{t(isOneJob ? "oneJob" : "same")}</p>
-      ) : null}
+      {differences.length === 0 && notes.length < items.length - 1 ? <p className="text-ink-2">{t(isOneJob ? "oneJob" : "same")}</p> : null}
       {differences.length > 0 ? (
         <DifferenceTable
           items={items}

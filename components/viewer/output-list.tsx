@@ -24,7 +24,7 @@ export function OutputList({ outputs, connection, isSmall = false }: OutputListP
     indexOf: (id) => pictures.findIndex(({ view }) => keyOf(view) === id),
     idAt: (index) => pictures[index] && keyOf(pictures[index].view),
   });
-  const others = outputs.filter(({ view }) => view.kind !== "image" || !view.file);
+  const otherOutputs = outputs.filter(({ view }) => view.kind !== "image" || !view.file);
   const isAlone = pictures.length === 1;
   const itemAt = (index: number): ViewerItem | undefined => {
     const picture = pictures[index];
@@ -68,9 +68,9 @@ export function OutputList({ outputs, connection, isSmall = false }: OutputListP
           ))}
         </ul>
       ) : null}
-      {others.length > 0 ? (
+      {otherOutputs.length > 0 ? (
         <ul className="flex flex-col gap-3">
-          {others.map(({ view, node }) => (
+          {otherOutputs.map(({ view, node }) => (
             <OutputMedia key={keyOf(view)} view={view} node={node} connection={connection} />
           ))}
         </ul>

@@ -9,12 +9,12 @@ import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { type OutputView } from "@/lib/contract/views/outputs-view";
 
 /** `address`: where its bytes are, if they cannot be addressed by a file name. */
-type OutputMediaProps = { view: OutputView; node: string; connection?: string; address?: string };
+type OutputMediaProps = { view: OutputView; node: string; connection?: string; url?: string };
 
 /** An output that is no picture: a player, a text, or a named file to download. */
-export function OutputMedia({ view, node, connection, address }: OutputMediaProps) {
+export function OutputMedia({ view, node, connection, url }: OutputMediaProps) {
   const t = useTranslations("viewer.output");
-  const src = address ?? (view.file && viewUrl({ ...view.file, connection }));
+  const src = url ?? (view.file && viewUrl({ ...view.file, connection }));
   const isPlayed = view.kind === "video" || view.kind === "audio";
   const text = view.text ?? (view.json === undefined ? undefined : writeExactJson(view.json, 2));
   return (
@@ -61,24 +61,24 @@ export function OutputMedia({ view, node, connection, address }: OutputMediaProp
   );
 }
 
-type Reading = Beginning | "reading" | "failed";
+type ReadState = Beginning | "reading" | "failed";
 
 /** A text file is loaded on a click, and of a long one only the beginning. */
 function TextFile({ src, name }: { src: string; name: string }) {
   const t = useTranslations("viewer.output");
-  const [reading, setReading] = useState<Reading>();
+  const [readState, setReadState] = useState<ReadState>();
   async function read() {
-    setReading("reading");
+    setReadState("reading");
     const beginning = await readBeginning(src);
-    setReading(beginning.ok ? beginning.value : "failed");
+    setReadState(beginning.ok ? beginning.value : "failed");
   }
-  if (reading === undefined || reading === "reading" || reading === "failed") {
+  if (readState === undefined || readState === "reading" || readState === "failed") {
     return (
       <span className="flex items-center gap-2">
-        <Button size="small" busy={reading === "reading"} onClick={() => void read()}>
+        <Button size="small" busy={readState === "reading"} onClick={() => void read()}>
           {t("read", { name })}
         </Button>
-        {reading === "failed" ? <span className="text-bad">{t("unreadable")}</span> : null}
+        {readState === "failed" ? <span className="text-bad">{t("unreadable")}</span> : null}
       </span>
     );
   }
@@ -89,9 +89,9 @@ function TextFile({ src, name }: { src: string; name: string }) {
         aria-label={name}
         className="max-h-[320px] overflow-auto rounded-md border border-line bg-sunken p-2.5 font-mono text-sm break-words whitespace-pre-wrap"
       >
-        {reading.text}
+        {readState.text}
       </pre>
-      {reading.isWhole ? null : <span className="text-sm text-ink-3">{t("beginning")}</span>}
+      {readState.isWhole ? null : <span className="text-sm text-ink-3">{t("beginning")}</span>}
     </>
   );
 }

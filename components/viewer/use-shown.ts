@@ -2,7 +2,7 @@ import { useSearchParams } from "next/navigation";
 import { useCallback, useEffect, useMemo, useState } from "react";
 import { addressWith } from "@/lib/browser/urls";
 
-/** What is shown over the page; the address names it under `name`. */
+/** The item shown over the page, stored in the URL parameter `name`. */
 export type Shown = {
   value: string | undefined;
   /** Adds an entry to the browser's history, so that Back closes it. */
@@ -17,13 +17,13 @@ const MARK = "shown";
 
 /** The value is in the address, so that a reload and a shared link show it again. */
 export function useShown(name: string): Shown {
-  const named = useSearchParams()?.get(name) ?? undefined;
-  const [value, setValue] = useState(named);
-  const [lastNamed, setLastNamed] = useState(named);
-  if (named !== lastNamed) {
-    setLastNamed(named);
+  const paramValue = useSearchParams()?.get(name) ?? undefined;
+  const [value, setValue] = useState(paramValue);
+  const [lastNamed, setLastNamed] = useState(paramValue);
+  if (paramValue !== lastNamed) {
+    setLastNamed(paramValue);
     // The page's address changed without it: opening an item here sets the value before the address changes, so only a removal counts.
-    if (named === undefined) setValue(undefined);
+    if (paramValue === undefined) setValue(undefined);
   }
   useEffect(() => {
     const onPop = () => setValue(new URL(window.location.href).searchParams.get(name) ?? undefined);

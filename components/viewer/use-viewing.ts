@@ -18,15 +18,15 @@ const RESTS_MS = 300;
 
 /** Which of many items the viewer shows: in the address, so that Back closes it, and a reload or a link shows it again. */
 export function useViewing({ indexOf, idAt, onRest, onClosed }: ViewingOptions) {
-  const shown = useShown("show");
-  const { value, note } = shown;
-  const [moved, setMoved] = useState<number>();
-  const match = value === undefined ? -1 : indexOf(value);
-  const at = value === undefined ? undefined : (moved ?? (match < 0 ? undefined : match));
+  const shownParam = useShown("show");
+  const { value, note } = shownParam;
+  const [movedIndex, setMovedIndex] = useState<number>();
+  const foundIndex = value === undefined ? -1 : indexOf(value);
+  const at = value === undefined ? undefined : (movedIndex ?? (foundIndex < 0 ? undefined : foundIndex));
   const id = at === undefined ? value : idAt(at);
   const last = useRef<number>(undefined);
 
-  const rested = useEffectEvent((index: number, now: string) => {
+  const onRested = useEffectEvent((index: number, now: string) => {
     note(now);
     onRest?.(index);
   });
@@ -34,14 +34,14 @@ export function useViewing({ indexOf, idAt, onRest, onClosed }: ViewingOptions) 
     if (at === undefined) return;
     last.current = at;
     if (id === undefined || id === value) return;
-    const timer = setTimeout(() => rested(at, id), RESTS_MS);
+    const timer = setTimeout(() => onRested(at, id), RESTS_MS);
     return () => clearTimeout(timer);
   }, [at, id, value]);
 
   const closed = useEffectEvent(() => {
     const index = last.current;
     last.current = undefined;
-    setMoved(undefined);
+    setMovedIndex(undefined);
     if (index !== undefined) onClosed?.(index);
   });
   const isOpen = value !== undefined;
@@ -59,11 +59,11 @@ export function useViewing({ indexOf, idAt, onRest, onClosed }: ViewingOptions) 
     /** Undefined if it is not among the known items. */
     at,
     open: (index: number) => {
-      setMoved(index);
-      shown.open(idAt(index) ?? `at-${index}`);
+      setMovedIndex(index);
+      shownParam.open(idAt(index) ?? `at-${index}`);
     },
-    move: setMoved,
-    close: shown.close,
+    move: setMovedIndex,
+    close: shownParam.close,
   };
 }
 

@@ -116,10 +116,10 @@ const keys = [
 
 export function ViewerKeys({ isOpen, canCompare, onClose }: { isOpen: boolean; canCompare: boolean; onClose: () => void }) {
   const t = useTranslations("viewer.keys");
-  const here = keys.filter(({ act }) => act !== "mark" || canCompare);
+  const visibleKeys = keys.filter(({ act }) => act !== "mark" || canCompare);
   return (
     <Dialog isOpen={isOpen} onClose={onClose} title={t("title")} actions="close">
-      <KeyList rows={here.map(({ act, shown }) => ({ keys: shown, text: t(act) }))} className="gap-y-2" />
+      <KeyList rows={visibleKeys.map(({ act, shown }) => ({ keys: shown, text: t(act) }))} className="gap-y-2" />
     </Dialog>
   );
 }

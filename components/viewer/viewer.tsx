@@ -19,8 +19,8 @@ type ViewerProps = {
   isCovered?: boolean;
   /** False where the service hands out no files. */
   canDownload?: boolean;
-  /** The assets' connection, if share links for people without an account can be made on it. */
-  shareOn?: string;
+  /** The assets' connection, if public share links can be created on it. */
+  shareConnectionId?: string;
 };
 
 const ShareDialog = dynamic(() => import("@/components/frame/share/share-dialog").then((module) => module.ShareDialog), { ssr: false });
@@ -28,21 +28,31 @@ const ShareDialog = dynamic(() => import("@/components/frame/share/share-dialog"
 /** A larger file is not loaded ahead. */
 const MAX_AHEAD_BYTES = 32 * 1024 * 1024;
 
-/** Shows one item in full, and the way to the next: arrows change the item, Space plays, C marks it, + and - zoom, ? lists all keys. */
-export function Viewer({ count, at, itemAt, onMove, onClose, onCompare, isCovered = false, canDownload = true, shareOn }: ViewerProps) {
+/** Shows one item full size. Arrows change the item, Space plays, C marks it, + and - zoom, ? lists all keys. */
+export function Viewer({
+  count,
+  at,
+  itemAt,
+  onMove,
+  onClose,
+  onCompare,
+  isCovered = false,
+  canDownload = true,
+  shareConnectionId,
+}: ViewerProps) {
   const t = useTranslations("viewer");
   const dialog = useRef<HTMLDialogElement>(null);
   const [readyId, setReadyId] = useState<string>();
   const [marked, setMarked] = useState<readonly ViewerItem[]>([]);
-  const [isPassing, setPassing] = useState(false);
-  const [isTelling, setTelling] = useState(false);
-  const [shared, setShared] = useState<string>();
+  const [isPaging, setPaging] = useState(false);
+  const [isHelpOpen, setHelpOpen] = useState(false);
+  const [sharedId, setSharedId] = useState<string>();
   const mayShare = useMayShare();
   const item = itemAt(at);
   const isReady = item !== undefined && readyId === item.id;
-  const slideshow = useSlideshow({ isReady: isReady && !isCovered && !isTelling && shared === undefined, at, count, onMove });
-  const turn = (by: 1 | -1, passes = false) => {
-    setPassing(passes);
+  const slideshow = useSlideshow({ isReady: isReady && !isCovered && !isHelpOpen && sharedId === undefined, at, count, onMove });
+  const turn = (by: 1 | -1, isRepeat = false) => {
+    setPaging(isRepeat);
     if (at + by >= 0 && at + by < count) onMove(at + by);
   };
   const isMarked = item !== undefined && marked.some(({ id }) => id === item.id);
@@ -58,15 +68,15 @@ export function Viewer({ count, at, itemAt, onMove, onClose, onCompare, isCovere
     " ": slideshow.toggle,
     s: slideshow.toggle,
     c: mark,
-    "?": () => setTelling(true),
+    "?": () => setHelpOpen(true),
   };
   const onKey = (event: KeyboardEvent): boolean => {
-    if (event.ctrlKey || event.metaKey || event.altKey || isForItself(event)) return false;
-    const act = keys[event.key];
-    if (!act) return false;
+    if (event.ctrlKey || event.metaKey || event.altKey || isHandledByTarget(event)) return false;
+    const handler = keys[event.key];
+    if (!handler) return false;
     event.preventDefault();
     // Of keys held down, only arrows repeat.
-    if (!event.repeat || event.key.startsWith("Arrow")) act(event.repeat);
+    if (!event.repeat || event.key.startsWith("Arrow")) handler(event.repeat);
     return true;
   };
   const next = itemAt(slideshow.isPlaying ? (at + 1) % count : at + 1);
@@ -86,41 +96,41 @@ export function Viewer({ count, at, itemAt, onMove, onClose, onCompare, isCovere
         slideshow={slideshow}
         marking={onCompare && { isMarked, count: marked.length, onMark: mark, onCompare: () => onCompare(marked.map(({ id }) => id)) }}
         canDownload={canDownload}
-        onShare={mayShare && shareOn !== undefined && item ? () => setShared(item.id) : undefined}
+        onShare={mayShare && shareConnectionId !== undefined && item ? () => setSharedId(item.id) : undefined}
         onTurn={turn}
-        onKeys={() => setTelling(true)}
+        onKeys={() => setHelpOpen(true)}
         onClose={() => dialog.current?.close()}
       />
       {item ? (
-        <Shown
+        <ItemView
           key={item.id}
           item={item}
-          isPassing={isPassing}
+          isPassing={isPaging}
           canDownload={canDownload}
           onReady={() => setReadyId(item.id)}
           onTurn={turn}
           onKey={onKey}
         />
       ) : (
-        <Coming onKey={onKey} />
+        <LoadingItem onKey={onKey} />
       )}
       {/* Loads the next item while this one is shown. */}
       {preloadsNext ? <link rel="prefetch" as="image" href={next.src} /> : null}
-      {shared === undefined ? null : (
-        <ShareDialog subject={{ assets: [shared] }} connectionId={shareOn} onClose={() => setShared(undefined)} />
+      {sharedId === undefined ? null : (
+        <ShareDialog subject={{ assets: [sharedId] }} connectionId={shareConnectionId} onClose={() => setSharedId(undefined)} />
       )}
-      <ViewerKeys isOpen={isTelling} canCompare={onCompare !== undefined} onClose={() => setTelling(false)} />
+      <ViewerKeys isOpen={isHelpOpen} canCompare={onCompare !== undefined} onClose={() => setHelpOpen(false)} />
     </ViewerDialog>
   );
 }
 
 /** Space clicks a focused button or link; with Shift, arrows move the picture. */
-function isForItself({ key, shiftKey, target }: KeyboardEvent): boolean {
+function isHandledByTarget({ key, shiftKey, target }: KeyboardEvent): boolean {
   if (key === " ") return target instanceof Element && target.closest("button, a") !== null;
   return shiftKey && key.startsWith("Arrow");
 }
 
-type ShownProps = {
+type ItemViewProps = {
   item: ViewerItem;
   isPassing: boolean;
   canDownload: boolean;
@@ -129,17 +139,17 @@ type ShownProps = {
   onKey: (event: KeyboardEvent) => boolean;
 };
 
-function Shown({ item, isPassing, canDownload, onReady, onTurn, onKey }: ShownProps) {
+function ItemView({ item, isPassing: isPaging, canDownload, onReady, onTurn, onKey }: ItemViewProps) {
   if (item.kind !== "image") return <OtherMedia item={item} canDownload={canDownload} onReady={onReady} onKey={onKey} />;
   const { src, name, poster } = item;
   return (
     <ZoomedPicture
-      place="window"
+      container="window"
       src={src}
       alt={name}
       poster={poster}
       initialSize={item}
-      isPassing={isPassing}
+      isPaging={isPaging}
       onReady={onReady}
       onSwipe={onTurn}
       onKey={onKey}
@@ -148,7 +158,7 @@ function Shown({ item, isPassing, canDownload, onReady, onTurn, onKey }: ShownPr
 }
 
 /** The item is not known yet; the keys keep working. */
-function Coming({ onKey }: { onKey: ShownProps["onKey"] }) {
+function LoadingItem({ onKey }: { onKey: ItemViewProps["onKey"] }) {
   const t = useTranslations("viewer");
   return (
     <div

@@ -12,7 +12,7 @@ import { shownPictureUrl } from "@/lib/browser/urls";
 
 const LEAST = 56;
 
-/** One finger swiping over a picture that cannot be panned goes to the next or previous one. A second finger cancels the swipe. */
+/** Swiping an unpannable picture with one finger moves to the next or previous one. A second finger cancels the swipe. */
 function useSwipe({ isOn, onSwipe }: { isOn: boolean; onSwipe: ((by: 1 | -1) => void) | undefined }) {
   const from = useRef<{ x: number; y: number }>(undefined);
   const [by, setBy] = useState(0);
@@ -51,9 +51,9 @@ type ZoomedPictureProps = {
   /** The size of the whole one, if known before it loads. */
   initialSize?: Partial<Size>;
   /** On a page, a finger scrolls the page while the whole picture is visible; in the window, it moves the picture. */
-  place: "page" | "window";
-  /** It may only be passed by: its bytes are requested once the person stays. */
-  isPassing?: boolean;
+  container: "page" | "window";
+  /** The picture may only be skipped, so its bytes are requested once the user stops. */
+  isPaging?: boolean;
   onReady?: () => void;
   /** Its bytes cannot be loaded, or are no picture. Without this callback, a sentence is shown in its place. */
   onBroken?: () => void;
@@ -66,20 +66,20 @@ type ZoomedPictureProps = {
 const STAYS_MS = 120;
 
 /** In its natural pixels, fitted until a person zooms. */
-export function ZoomedPicture({ src, alt, poster, initialSize, place, isPassing = false, ...on }: ZoomedPictureProps) {
+export function ZoomedPicture({ src, alt, poster, initialSize, container, isPaging: isPaging = false, ...on }: ZoomedPictureProps) {
   const { onReady, onBroken, onSwipe, onKey } = on;
   const t = useTranslations("viewer");
   const image = useRef<HTMLImageElement>(null);
   const [size, setSize] = useState<Size>({ width: 0, height: 0 });
   const [isBroken, setBroken] = useState(false);
-  const [isRequested, setRequested] = useState(!isPassing);
+  const [isRequested, setRequested] = useState(!isPaging);
   const zoom = usePanZoom({ content: size, scales: pictureScales, margin: 0 });
   const { frame, view, handlers, isFitted } = zoom;
   const swipe = useSwipe({ isOn: isFitted, onSwipe });
-  const isThere = size.width > 0;
-  const isInWindow = place === "window";
+  const isLoaded = size.width > 0;
+  const isInWindow = container === "window";
 
-  function arrived({ naturalWidth: width, naturalHeight: height }: HTMLImageElement) {
+  function handleLoad({ naturalWidth: width, naturalHeight: height }: HTMLImageElement) {
     if (width > 0) {
       setSize({ width, height });
       noteSize(src, { width, height });
@@ -91,7 +91,7 @@ export function ZoomedPicture({ src, alt, poster, initialSize, place, isPassing 
   }
   const lookAtOnce = useEffectEvent(() => {
     // A picture in the first HTML may have loaded, or failed, before React was listening.
-    if (image.current?.complete && image.current.currentSrc) arrived(image.current);
+    if (image.current?.complete && image.current.currentSrc) handleLoad(image.current);
   });
   useEffect(() => {
     lookAtOnce();
@@ -137,7 +137,7 @@ export function ZoomedPicture({ src, alt, poster, initialSize, place, isPassing 
           isInWindow || !isFitted ? "touch-none" : "touch-pan-y",
         )}
       >
-        {isThere ? null : <StandIn poster={poster} size={initialSize} lost={isBroken ? shownPictureUrl(src) : undefined} />}
+        {isLoaded ? null : <StandIn poster={poster} size={initialSize} isLost={isBroken ? shownPictureUrl(src) : undefined} />}
         {/* eslint-disable-next-line @next/next/no-img-element -- the private bytes themselves, in their own size, which no optimiser may see */}
         <img
           ref={image}
@@ -145,24 +145,24 @@ export function ZoomedPicture({ src, alt, poster, initialSize, place, isPassing 
           alt={alt}
           draggable={false}
           decoding="async"
-          onLoad={({ currentTarget }) => arrived(currentTarget)}
-          onError={({ currentTarget }) => arrived(currentTarget)}
+          onLoad={({ currentTarget }) => handleLoad(currentTarget)}
+          onError={({ currentTarget }) => handleLoad(currentTarget)}
           style={{
             transform: `translate(${view.x + swipe.by}px, ${view.y}px) scale(${view.scale})`,
             backgroundSize: `${16 / view.scale}px ${16 / view.scale}px`,
             imageRendering: view.scale >= 3 ? "pixelated" : undefined,
           }}
-          hidden={!isThere}
+          hidden={!isLoaded}
           className="see-through absolute top-0 left-0 max-w-none origin-top-left"
         />
       </div>
       <ZoomBar
         zoom={zoom}
-        isThere={isThere}
-        size={isThere ? size : undefined}
+        isThere={isLoaded}
+        size={isLoaded ? size : undefined}
         className={cn(
           isInWindow ? "justify-center border-t border-line px-4 py-2" : "mt-2",
-          // There is nothing to zoom; the room is kept, since the next item may be a picture.
+          // Not zoomable, but the space is reserved since the next item may be a picture.
           isBroken && "invisible",
         )}
       />
@@ -178,7 +178,7 @@ type ZoomBarProps = {
   className?: string;
 };
 
-export function ZoomBar({ zoom, size, isThere, className }: ZoomBarProps) {
+export function ZoomBar({ zoom, size, isThere: isLoaded, className }: ZoomBarProps) {
   const t = useTranslations("viewer");
   const number = useNumberFormat();
   const { view, isFitted } = zoom;
@@ -193,7 +193,7 @@ export function ZoomBar({ zoom, size, isThere, className }: ZoomBarProps) {
       <IconButton icon={Minus} label={t("zoomOut")} title={`${t("zoomOut")} (-)`} onClick={zoom.zoomOut} />
       <IconButton icon={Plus} label={t("zoomIn")} title={`${t("zoomIn")} (+)`} onClick={zoom.zoomIn} />
       <span role="status" className="min-w-12 text-ink-3 tabular-nums">
-        {isThere ? t("at", { percent: number(Math.round(view.scale * 100)) }) : ""}
+        {isLoaded ? t("at", { percent: number(Math.round(view.scale * 100)) }) : ""}
       </span>
       {size ? <span className="text-ink-3 tabular-nums">{t("size", size)}</span> : null}
     </div>
@@ -205,15 +205,15 @@ type StandInProps = {
   /** The size of the whole picture, if known: the smaller one is not drawn larger. */
   size?: Partial<Size>;
   /** The URL, if the file could not be shown. */
-  lost: string | undefined;
+  isLost: string | undefined;
 };
 
 /** The smaller picture until the whole one has loaded; without it, a note that it is loading, or that it failed. */
-export function StandIn({ poster, size, lost }: StandInProps) {
+export function StandIn({ poster, size, isLost }: StandInProps) {
   const t = useTranslations("viewer");
   const common = useTranslations("common");
   const [lostPoster, setLostPoster] = useState<string>();
-  const reason = useLostReason(lost);
+  const reason = useLostReason(isLost);
   const isSeen = poster !== undefined && poster !== lostPoster;
   return (
     <>
@@ -228,7 +228,7 @@ export function StandIn({ poster, size, lost }: StandInProps) {
           className="absolute inset-0 m-auto size-full object-contain"
         />
       ) : null}
-      {lost !== undefined ? (
+      {isLost !== undefined ? (
         <p
           className={cn(
             "absolute inset-x-0 mx-auto flex w-fit flex-col items-center gap-2 rounded-sm bg-surface/90 px-2 py-1 text-ink-2",

@@ -3,9 +3,9 @@
 import { createServer } from "node:http";
 import { type AddressInfo } from "node:net";
 import { pipeline } from "node:stream";
-import { request as send } from "undici";
+import { request as sendUpstream } from "undici";
 
-/** Answers how many requests were passed on since it was last read. */
+/** Returns the number of forwarded requests since the last read. */
 const COUNT_PATH = "/bench-proxy-count";
 
 const [target = ""] = process.argv.slice(2);
@@ -21,9 +21,9 @@ const server = createServer((request, response) => {
   count += 1;
   const { host: _host, connection: _connection, ...headers } = request.headers;
   const hasBody = request.method !== "GET" && request.method !== "HEAD";
-  send(target + path, { method: request.method, headers, body: hasBody ? request : null }).then(
-    ({ statusCode, headers: answered, body }) => {
-      response.writeHead(statusCode, answered);
+  sendUpstream(target + path, { method: request.method, headers, body: hasBody ? request : null }).then(
+    ({ statusCode, headers: responseHeaders, body }) => {
+      response.writeHead(statusCode, responseHeaders);
       pipeline(body, response, () => undefined);
     },
     () => response.destroy(),

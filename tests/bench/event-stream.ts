@@ -1,18 +1,18 @@
 // A viewer of the console's live updates that counts events and keeps none.
 import { LIVE_PATH } from "@/lib/contract/live";
 
-export type Viewer = { counts: Map<string, number>; close(): void };
+export type EventViewer = { counts: Map<string, number>; close(): void };
 
 /** Resolves once the first event has arrived. */
-export async function openViewer(base: string, headers: Record<string, string>, topics: readonly string[]): Promise<Viewer> {
-  const leaving = new AbortController();
+export async function openViewer(base: string, headers: Record<string, string>, topics: readonly string[]): Promise<EventViewer> {
+  const controller = new AbortController();
   const query = new URLSearchParams(topics.map((topic) => ["topic", topic]));
-  const response = await fetch(`${base}${LIVE_PATH}?${query.toString()}`, { headers, signal: leaving.signal });
+  const response = await fetch(`${base}${LIVE_PATH}?${query.toString()}`, { headers, signal: controller.signal });
   if (!response.ok || !response.body) throw new Error(`live updates answered ${response.status}: ${await response.text()}`);
   const counts = new Map<string, number>();
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
   let rest = "";
-  const take = (text: string) => {
+  const countLines = (text: string) => {
     const lines = (rest + text).split("\n");
     rest = lines.pop() ?? "";
     for (const line of lines) {
@@ -20,12 +20,12 @@ export async function openViewer(base: string, headers: Record<string, string>, 
       if (event !== undefined) counts.set(event, (counts.get(event) ?? 0) + 1);
     }
   };
-  take((await reader.read()).value ?? "");
-  const readOn = async () => {
-    for (let next = await reader.read(); !next.done; next = await reader.read()) take(next.value);
+  countLines((await reader.read()).value ?? "");
+  const readRest = async () => {
+    for (let next = await reader.read(); !next.done; next = await reader.read()) countLines(next.value);
   };
-  void readOn().catch((error: unknown) => {
-    if (!leaving.signal.aborted) throw error;
+  void readRest().catch((error: unknown) => {
+    if (!controller.signal.aborted) throw error;
   });
-  return { counts, close: () => leaving.abort() };
+  return { counts, close: () => controller.abort() };
 }

@@ -4,7 +4,7 @@ import { request } from "node:http";
 import { Blake3Hasher } from "@napi-rs/blake-hash";
 
 const MIB = 1024 ** 2;
-/** As long as curl's boundary: a shorter one takes longer to search for, and no real client sends one. */
+/** As long as curl's boundary: a shorter one takes longer to search for. */
 const BOUNDARY = "------------------------d74496d66958873e";
 
 export type LargeFile = { mib: number; bytes: number; hash: string; blocks(): Generator<Buffer> };
@@ -34,7 +34,7 @@ export async function sendLarge(
   const tail = Buffer.from(`\r\n--${BOUNDARY}\r\nContent-Disposition: form-data; name="tags"\r\n\r\n["input"]\r\n--${BOUNDARY}--\r\n`);
   const length = { "content-type": `multipart/form-data; boundary=${BOUNDARY}`, "content-length": head.length + file.bytes + tail.length };
   const outgoing = request(url, { method: "POST", headers: { ...headers, ...length } });
-  const answered = new Promise<{ status: number; text: string }>((resolve, reject) => {
+  const pendingResponse = new Promise<{ status: number; text: string }>((resolve, reject) => {
     outgoing.once("error", reject);
     outgoing.once("response", (response) => {
       let text = "";
@@ -45,7 +45,7 @@ export async function sendLarge(
   outgoing.write(head);
   for (const block of file.blocks()) if (!outgoing.write(block)) await new Promise((resolve) => outgoing.once("drain", resolve));
   outgoing.end(tail);
-  const { status, text } = await answered;
+  const { status, text } = await pendingResponse;
   if (status !== 201) throw new Error(`the upload was answered with ${status}: ${text}`);
   const asset: { id: string; size: number; asset_hash: string } = JSON.parse(text);
   if (asset.size !== file.bytes || asset.asset_hash !== `blake3:${file.hash}`)

@@ -57,9 +57,9 @@ const report: Report = {
 };
 
 const args = process.argv.slice(2);
-const strange = args.filter((name) => !sections.some((section) => section.name === name));
-if (strange.length > 0) {
-  report.logProgress(`There is no figure ${strange.join(", ")}. There are: ${sections.map(({ name }) => name).join(", ")}.`);
+const unknownNames = args.filter((name) => !sections.some((section) => section.name === name));
+if (unknownNames.length > 0) {
+  report.logProgress(`There is no figure ${unknownNames.join(", ")}. There are: ${sections.map(({ name }) => name).join(", ")}.`);
   process.exit(1);
 }
 report.print(

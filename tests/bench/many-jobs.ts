@@ -20,14 +20,14 @@ export const graph = graphOf(3_368_652);
 const filled = new Map<string, Promise<string>>();
 
 function folder(name: string, fill: (dataDir: string) => Promise<void>): Promise<string> {
-  const made = async () => {
+  const fillFolder = async () => {
     const dataDir = newFolder();
     await fill(dataDir);
     return dataDir;
   };
-  const found = filled.get(name) ?? made();
-  filled.set(name, found);
-  return found;
+  const pendingFill = filled.get(name) ?? fillFolder();
+  filled.set(name, pendingFill);
+  return pendingFill;
 }
 
 /** A console whose own service has that many jobs. */
@@ -63,7 +63,7 @@ function serviceFolder({ logProgress }: Report): Promise<string> {
 }
 
 /** A console beside a service with many jobs; that service is the member's current connection. */
-export async function besideService(report: Report, measure: (both: Both) => Promise<void>): Promise<void> {
+export async function besideService(report: Report, measure: (bench: BenchPair) => Promise<void>): Promise<void> {
   const folders = [await deskFolder(MANY_JOBS, report), await serviceFolder(report)] as const;
   const desk = await startDesk(folders[0]);
   const service = await startService(folders[1]);
@@ -75,7 +75,7 @@ export async function besideService(report: Report, measure: (both: Both) => Pro
   }
 }
 
-type Both = { desk: Desk; service: PortService; connection: string };
+type BenchPair = { desk: Desk; service: PortService; connection: string };
 
 const databaseIn = (dataDir: string) => join(dataDir, "service", "service.sqlite");
 

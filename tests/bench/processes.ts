@@ -2,34 +2,34 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Started, startProcess } from "../support/start-process";
+import { type StartedProcess, startProcess } from "../support/start-process";
 
-export type Desk = { url: string; headers: Record<string, string>; process: Started };
-export type PortService = { url: string; headers: { "x-api-key": string }; process: Started };
+export type Desk = { url: string; headers: Record<string, string>; process: StartedProcess };
+export type PortService = { url: string; headers: { "x-api-key": string }; process: StartedProcess };
 
 const quiet = {
   PORT: "0",
   LIGHTDESK_CONCURRENCY: "1",
   LIGHTDESK_RATE_LIMIT: "0",
   LIGHTDESK_LOG_LEVEL: "warn",
-  // Measured is a console that knows its jobs: reading 100,000 for the first time takes a fifth of each second, for an hour.
+  // Measures a console with a warm job index: indexing 100,000 jobs would take a fifth of each second for an hour.
   LIGHTDESK_LEDGER_JOBS: "1000",
 };
 const password = "correct horse battery";
 const owner = { name: "Bench", email: "bench@example.com", password };
 
-const begun = new Set<Started>();
+const children = new Set<StartedProcess>();
 const folders: string[] = [];
 // A bench that fails must leave neither its processes nor its gigabytes behind.
 process.once("exit", () => {
-  begun.forEach((started) => void started.stop("SIGKILL"));
+  children.forEach((started) => void started.stop("SIGKILL"));
   folders.forEach((folder) => rmSync(folder, { recursive: true, force: true, maxRetries: 3 }));
 });
 
-function begin(script: string, settings: Record<string, string>, args: readonly string[] = []): Started {
+function begin(script: string, settings: Record<string, string>, args: readonly string[] = []): StartedProcess {
   const started = startProcess(script, settings, args);
-  begun.add(started);
-  void started.ended.then(() => begun.delete(started));
+  children.add(started);
+  void started.ended.then(() => children.delete(started));
   return started;
 }
 
@@ -40,14 +40,14 @@ export function newFolder(): string {
 }
 
 export async function startDesk(dataDir: string, { isNew = false } = {}): Promise<Desk> {
-  const started = begin("dist/console.mjs", { ...quiet, LIGHTDESK_DATA_DIR: dataDir });
-  const url = await started.printed("Lightdesk");
+  const drawNoise = begin("dist/console.mjs", { ...quiet, LIGHTDESK_DATA_DIR: dataDir });
+  const url = await drawNoise.printed("Lightdesk");
   const origin = { origin: url };
   if (isNew) {
-    const token = new URL(await started.printed("Set up")).searchParams.get("token");
+    const token = new URL(await drawNoise.printed("Set up")).searchParams.get("token");
     await post(`${url}/api/console/set-up`, { token, ...owner }, origin);
   }
-  return { url, headers: { ...origin, cookie: await signIn(url, owner.email) }, process: started };
+  return { url, headers: { ...origin, cookie: await signIn(url, owner.email) }, process: drawNoise };
 }
 
 async function signIn(url: string, email: string): Promise<string> {
@@ -78,13 +78,13 @@ export async function addMember(desk: Desk, name: string): Promise<Record<string
 }
 
 /** A process that passes requests on to `target` and counts them (bare-proxy.ts). */
-export async function startBareProxy(target: string): Promise<{ url: string; process: Started; readCount(): Promise<number> }> {
+export async function startBareProxy(target: string): Promise<{ url: string; process: StartedProcess; readCount(): Promise<number> }> {
   const started = begin("dist/bench-proxy.mjs", {}, [target]);
   const url = await started.printed("Proxy");
   return { url, process: started, readCount: async () => Number(await (await fetch(`${url}/bench-proxy-count`)).text()) };
 }
 
-/** `extra` overrides the bench's own settings; `headers` carry a key that the folder's service already knows. */
+/** `extra` overrides the bench's settings. `headers` carry a key of the folder's service. */
 export async function startService(
   dataDir: string,
   extra: Record<string, string> = {},

@@ -1,5 +1,5 @@
 // A hundred thousand jobs: one real, finished job is copied row by row in the stopped service's database, with new ids and times.
-// So every row has the shape that the service gives it today.
+// So every row has the current shape.
 import { randomUUID } from "node:crypto";
 import { SqliteConnection } from "@/lib/shared/database/sqlite";
 
@@ -30,7 +30,7 @@ export function seedJobs(databaseFile: string, count: number): void {
       const earlier = (count - index) * 1000;
       const shift = (name: string) => Number(template[name]) - earlier;
       const state = states[index % states.length];
-      const ran = 200 + ((index * 7919) % 60_000);
+      const durationMs = 200 + ((index * 7919) % 60_000);
       const row = {
         ...job,
         id: randomUUID(),
@@ -40,8 +40,8 @@ export function seedJobs(databaseFile: string, count: number): void {
         update_time: shift("update_time"),
         state_time: shift("state_time"),
         start_time: shift("start_time"),
-        end_time: shift("start_time") + ran,
-        execution_time: ran,
+        end_time: shift("start_time") + durationMs,
+        execution_time: durationMs,
         ...(state === "completed" ? {} : { preview: null, outputs_count: 0, has_image: 0 }),
       };
       const job_seq = insertJob.run(row).lastInsertRowid;

@@ -6,7 +6,7 @@ import { table } from "./figures";
 import { type Desk, post } from "./processes";
 
 const PICTURES = 120;
-export const ASKERS = 24;
+export const REQUESTERS = 24;
 const WIDTH = 1024;
 
 type Figure = { name: string; perSecond: number; millis: number; note: string };
@@ -14,11 +14,11 @@ type Figure = { name: string; perSecond: number; millis: number; note: string };
 /** `desk` must be new: none of its pictures was requested before. */
 export async function measureThumbnails(desk: Desk): Promise<Figure[]> {
   const ids: string[] = [];
-  const drawn = await noise(WIDTH);
-  for (let index = 0; index < PICTURES; index += 1) ids.push(await uploadPicture(desk, await drawn(index)));
+  const drawNoise = await noise(WIDTH);
+  for (let index = 0; index < PICTURES; index += 1) ids.push(await uploadPicture(desk, await drawNoise(index)));
   const urls = ids.map((id) => `${desk.url}/api/console/thumbnail?connection=embedded&edge=256&version=1&asset=${id}`);
-  const cold = await askAll(desk, urls);
-  const warm = await askAll(desk, [...urls, ...urls, ...urls, ...urls]);
+  const cold = await requestAll(desk, urls);
+  const warm = await requestAll(desk, [...urls, ...urls, ...urls, ...urls]);
   return [
     { name: "cold", perSecond: PICTURES / cold, millis: cold * 1000, note: `${PICTURES} pictures of ${WIDTH} × ${WIDTH}` },
     { name: "warm", perSecond: (PICTURES * 4) / warm, millis: warm * 1000, note: "from the console's disk" },
@@ -36,21 +36,25 @@ async function oneForMany(desk: Desk): Promise<Figure> {
     answerJson(response, {}, 404);
   });
   const connection = { name: "Counts", baseUrl: service.url, key: "bench" };
-  const { connection: made } = await post<{ connection: { id: string } }>(`${desk.url}/api/console/connections`, connection, desk.headers);
-  const url = `${desk.url}/api/console/thumbnail?connection=${made.id}&edge=512&version=1&asset=one`;
-  const seconds = await askAll(desk, Array<string>(ASKERS).fill(url));
-  const fetches = service.seen.filter((seen) => seen.url.startsWith("/preview.png")).length;
+  const { connection: createdConnection } = await post<{ connection: { id: string } }>(
+    `${desk.url}/api/console/connections`,
+    connection,
+    desk.headers,
+  );
+  const url = `${desk.url}/api/console/thumbnail?connection=${createdConnection.id}&edge=512&version=1&asset=one`;
+  const seconds = await requestAll(desk, Array<string>(REQUESTERS).fill(url));
+  const fetches = service.requests.filter((request) => request.url.startsWith("/preview.png")).length;
   await service.close();
   return {
     name: "one picture of 4096 × 4096",
-    perSecond: ASKERS / seconds,
+    perSecond: REQUESTERS / seconds,
     millis: seconds * 1000,
     note: `fetches from its service: ${fetches}`,
   };
 }
 
 /** Seconds until all of them have arrived completely. */
-export async function askAll(desk: Desk, urls: readonly string[]): Promise<number> {
+export async function requestAll(desk: Desk, urls: readonly string[]): Promise<number> {
   const waiting = [...urls];
   const started = performance.now();
   const asker = async () => {
@@ -60,7 +64,7 @@ export async function askAll(desk: Desk, urls: readonly string[]): Promise<numbe
       if (response.status !== 200) throw new Error(`${url} answered ${response.status}`);
     }
   };
-  await Promise.all(Array.from({ length: ASKERS }, asker));
+  await Promise.all(Array.from({ length: REQUESTERS }, asker));
   return (performance.now() - started) / 1000;
 }
 
@@ -88,7 +92,7 @@ export async function noise(edge: number): Promise<(index: number) => Promise<Bu
 
 export function thumbnailsTable(figures: readonly Figure[]): string {
   return table(
-    [`${ASKERS} askers at a time`, "thumbnails/s", "ms in all", ""],
+    [`${REQUESTERS} askers at a time`, "thumbnails/s", "ms in all", ""],
     figures.map(({ name, perSecond, millis, note }) => [name, perSecond.toFixed(0), millis.toFixed(0), note]),
   );
 }

@@ -17,7 +17,7 @@ type Memory = { browser: number; desk: number };
 export type UploadFigure = {
   /** MiB a second. */
   hashing: number;
-  /** In a tab that has not yet measured which way is faster here: the file is offered by its hash and no byte is sent. */
+  /** In a new tab: the file is offered by hash and no bytes are sent. */
   knownS: number;
   /** In a tab that has measured: which way the tray chose, and how long it took. */
   againS: number;
@@ -51,15 +51,15 @@ export async function measureUpload(sizeMiB: number, { sparse = false } = {}): P
     const watched = watch(() => ({ browser: browserMiB(marker), desk: residentMiB(desk.process.pid) }));
     const unknown = await throughTray(page, first, /^stored, .* sent · verified/);
     const memory = watched.end();
-    const again = await throughTray(page, first, / · verified/);
+    const repeatRun = await throughTray(page, first, / · verified/);
     const fresh = await openDesk(desk, page);
     await throughTray(fresh, tiny(folder), / · verified/);
     const deduplicated = await throughTray(fresh, first, /nothing sent · verified/);
     return {
       hashing: sizeMiB / unknown.hashedS,
       knownS: deduplicated.seconds,
-      againS: again.seconds,
-      againAs: again.text,
+      againS: repeatRun.seconds,
+      againAs: repeatRun.text,
       plainS,
       unknownS: unknown.seconds,
       memory,
@@ -115,7 +115,7 @@ async function openDesk(desk: Desk, page: Page): Promise<Page> {
   return page;
 }
 
-/** From the press of Add until the tray says that everything is stored. Fails unless the file took the way that is measured. */
+/** From clicking Add until the tray reports everything stored. Fails if the file took another path. */
 async function throughTray(page: Page, path: string, ending: RegExp): Promise<{ seconds: number; hashedS: number; text: string }> {
   const tray = page.getByRole("region", { name: "Transfers" });
   await page.evaluate(() => performance.clearResourceTimings());

@@ -18,8 +18,8 @@ async function listening(server: Server): Promise<string> {
 describe("npm run conformance", async () => {
   const servers: Server[] = [];
 
-  async function serve(answer: Parameters<typeof createServer>[1]): Promise<string> {
-    const server = createServer(answer);
+  async function serve(listener: Parameters<typeof createServer>[1]): Promise<string> {
+    const server = createServer(listener);
     servers.push(server);
     return listening(server);
   }
@@ -73,7 +73,7 @@ describe("npm run conformance", async () => {
     expect(await counts()).toEqual(before);
   });
 
-  it("tries the rest with --write, also behind a path, and removes what it created", async () => {
+  it("tests the rest with --write behind a base path and removes what it created", async () => {
     const before = await counts();
     const url = await serveBehind("/at/a/path");
     const { code, output } = await conformance("--base-url", `${url}/at/a/path/`, "--api-key", key, "--write", "--json");
@@ -100,7 +100,7 @@ describe("npm run conformance", async () => {
     expect(await conformance("--base-url", bare, "--api-key", key)).toMatchObject({ code: 1 });
   });
 
-  it("ends in time when nothing answers or nobody listens", async () => {
+  it("ends within its time limit when the server doesn't respond", async () => {
     const silent = await serve(() => undefined);
     const { code, output } = await conformance("--base-url", silent, "--api-key", key, "--timeout", "0.05");
     expect([code, output]).toEqual([1, expect.stringMatching(/no answer/)]);
@@ -112,7 +112,7 @@ describe("npm run conformance", async () => {
     [["--base-url", "ftp://x", "--api-key", "k"], "--base-url"],
     [["--base-url", "http://127.0.0.1:1"], "--api-key"],
     [["--base-url", "http://127.0.0.1:1", "--api-key", "k", "--wrong"], "--wrong"],
-  ])("explains itself for %j", async (words, named) => {
-    expect(await conformance(...words)).toMatchObject({ code: 2, output: expect.stringContaining(named) });
+  ])("explains itself for %j", async (words, flag) => {
+    expect(await conformance(...words)).toMatchObject({ code: 2, output: expect.stringContaining(flag) });
   });
 });

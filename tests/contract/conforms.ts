@@ -1,13 +1,13 @@
 // Checks an answer against the contract's table: the operation names the status, and the body fits the table's schema.
 import { expect } from "vitest";
 import { type Operation } from "@/lib/contract/operation";
-import { type Answered } from "../support/service";
+import { type ClientResponse } from "../support/service";
 
 /** Names of the operations that were answered correctly. */
 export const answered = new Set<string>();
 
 /** Returns the body as it was sent. */
-export function conforms(operation: Operation, response: Answered): unknown {
+export function conforms(operation: Operation, response: ClientResponse): unknown {
   const expected = operation.answers[response.status];
   const outcome = `${operation.name} answered ${response.status}: ${response.text.slice(0, 500)}`;
   expect(expected, outcome).toBeDefined();

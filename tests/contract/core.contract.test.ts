@@ -60,9 +60,9 @@ describe("core operations of the embedded service", async () => {
   });
 
   it("GET /api/jobs/{job_id}: everything in terminal states, nothing of it before", async () => {
-    const done = conforms(operations.getJob, await client.get(`/api/jobs/${finishedId}`));
+    const jobDetail = conforms(operations.getJob, await client.get(`/api/jobs/${finishedId}`));
     expectFields(
-      done,
+      jobDetail,
       jobDetailFields,
       Object.keys(jobDetailFields).filter((name) => name !== "execution_error"),
     );
@@ -138,7 +138,7 @@ describe("core operations of the embedded service", async () => {
     );
   });
 
-  it("answers POST /api/assets/download with 202 first and 200 when it already exists", async () => {
+  it("answers POST /api/assets/download with 202, or 200 when the asset exists", async () => {
     const body = { source_url: `${sourceUrl}/models/afar.txt`, tags: ["models"], user_metadata: { from: "afar" } };
     const started = await client.post("/api/assets/download", body);
     expect(started.status).toBe(202);
@@ -149,9 +149,9 @@ describe("core operations of the embedded service", async () => {
       return now.completed_at !== undefined && now;
     });
     expect(task).toMatchObject({ status: "completed", progress: 1, bytes_downloaded: 17, result: { success: true, filename: "afar.txt" } });
-    const again = await client.post("/api/assets/download", body);
-    expect(again.status).toBe(200);
-    expectFields(conforms(operations.downloadAsset, again), { ...assetFields, created_new: "boolean" });
+    const secondResponse = await client.post("/api/assets/download", body);
+    expect(secondResponse.status).toBe(200);
+    expectFields(conforms(operations.downloadAsset, secondResponse), { ...assetFields, created_new: "boolean" });
     expect(
       conforms(operations.getRemoteMetadata, await client.get(`/api/assets/remote-metadata?url=${encodeURIComponent(body.source_url)}`)),
     ).toMatchObject({ filename: "afar.txt" });
@@ -181,14 +181,14 @@ describe("core operations of the embedded service", async () => {
   });
 
   it("userdata and user", async () => {
-    const written = await client.call("POST", "/api/userdata/workflows%2Fa.json?full_info=true", "{}");
-    expectFields(conforms(operations.writeUserdata, written), { path: "text", size: "number", modified: "date-time" });
+    const writeResponse = await client.call("POST", "/api/userdata/workflows%2Fa.json?full_info=true", "{}");
+    expectFields(conforms(operations.writeUserdata, writeResponse), { path: "text", size: "number", modified: "date-time" });
     const [file] = list(conforms(operations.listUserdata, await client.get("/api/userdata?dir=workflows%2F")));
     expectFields(file, { path: "text", size: "number", modified: "number" });
     expect(record(conforms(operations.getUser, await client.get("/api/user"))).status).toBe("active");
   });
 
-  it("left no core operation out", () => {
+  it("covers every core operation", () => {
     expect(coreOperations.map((operation) => operation.name).filter((name) => !answered.has(name))).toEqual([]);
   });
 });

@@ -9,9 +9,9 @@ const at = (value: unknown, ...names: readonly string[]): unknown =>
 
 export function resolverOf(document: unknown) {
   return (ref: string): unknown => {
-    const match = ref.startsWith("#/") ? at(document, ...ref.slice(2).split("/")) : undefined;
-    if (match === undefined) throw new Error(`${ref} leads nowhere`);
-    return match;
+    const resolved = ref.startsWith("#/") ? at(document, ...ref.slice(2).split("/")) : undefined;
+    if (resolved === undefined) throw new Error(`${ref} leads nowhere`);
+    return resolved;
   };
 }
 
@@ -35,7 +35,7 @@ function patternOf(template: string): RegExp {
   return new RegExp(`^${template.replace(/[.]/g, "\\.").replace(/\{\w+\}/g, any)}$`);
 }
 
-/** What the document fails to describe in this answer; empty if all is described. */
+/** The parts of the response that the document doesn't describe. */
 export function undescribed(document: unknown, { method, path, status, contentType, text }: Exchange): string[] {
   const operation = findOperation(document, method, path);
   if (!operation) return [401, 404, 405].includes(status) ? [] : [`${method} ${path} answered ${status} and is not in the document`];

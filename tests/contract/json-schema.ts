@@ -1,12 +1,12 @@
 // A checker of JSON Schema 2020-12 for the keywords that the OpenAPI document uses; an unknown keyword is an error, never ignored.
-// Stricter than the standard on purpose: a property that the document does not name is a problem, since the document is then out of date.
+// Stricter than the standard: a property missing in the document is a problem, since the document is then outdated.
 
 type Schema = Readonly<Record<string, unknown>>;
 export type Resolve = (ref: string) => unknown;
 
 const silent = new Set(["description", "default", "contentMediaType", "contentSchema", "title", "examples"]);
 
-/** The problems found, each with its place; empty if there are none. */
+/** The problems found, each with its path. */
 export function problemsOf(value: unknown, schema: unknown, resolve: Resolve, at = "$"): string[] {
   if (typeof schema !== "object" || schema === null) return [`${at}: its schema is no object`];
   const rules: Schema = { ...schema };
@@ -68,7 +68,7 @@ function check(keyword: string, rule: unknown, value: unknown, rules: Schema, re
       return typeof rule === "object" && object
         ? [...object]
             .filter(([name]) => !isNamed(rules.properties, name))
-            .flatMap(([name, one]) => problemsOf(one, rule, resolve, `${at}.${name}`))
+            .flatMap(([name, subschema]) => problemsOf(subschema, rule, resolve, `${at}.${name}`))
         : [];
     default:
       return [`${at}: the checker does not know the keyword ${keyword}`];
@@ -77,13 +77,13 @@ function check(keyword: string, rule: unknown, value: unknown, rules: Schema, re
 
 function properties(object: Map<string, unknown> | undefined, rule: unknown, rules: Schema, resolve: Resolve, at: string): string[] {
   if (!object || typeof rule !== "object" || rule === null) return [];
-  const wrong = Object.entries(rule).flatMap(([name, schema]) =>
+  const errors = Object.entries(rule).flatMap(([name, schema]) =>
     object.has(name) ? problemsOf(object.get(name), schema, resolve, `${at}.${name}`) : [],
   );
   // A part of an allOf names only some properties of an object that is described elsewhere.
   const isWhole = rules.required !== undefined || rules.additionalProperties === false;
   const unnamed = isWhole && rules.additionalProperties === undefined ? [...object.keys()].filter((name) => !isNamed(rule, name)) : [];
-  return [...wrong, ...unnamed.map((name) => `${at}: ${name} is not in the document`)];
+  return [...errors, ...unnamed.map((name) => `${at}: ${name} is not in the document`)];
 }
 
 function isNamed(properties: unknown, name: string): boolean {

@@ -1,4 +1,4 @@
-// Compares the OpenAPI document that the service serves with the contract it is made from and with the service's real answers.
+// Compares the served OpenAPI document with the contract and with recorded responses.
 import { createServer } from "node:http";
 import { afterAll, describe, expect, it } from "vitest";
 import { isObject } from "@/lib/contract/json/json";
@@ -16,7 +16,7 @@ function* objectsIn(value: unknown): Generator<Record<string, unknown>> {
   if (Array.isArray(value)) for (const item of value) yield* objectsIn(item);
   if (!isObject(value)) return;
   yield value;
-  for (const one of Object.values(value)) yield* objectsIn(one);
+  for (const sample of Object.values(value)) yield* objectsIn(sample);
 }
 
 const document = openApiDocument("http://service.test");
@@ -26,7 +26,7 @@ const operationsIn = () =>
   );
 
 describe("the OpenAPI document", () => {
-  it("says what it is and where the service is", () => {
+  it("names the API and the service's URL", () => {
     expect(document).toMatchObject({
       openapi: "3.1.0",
       servers: [{ url: "http://service.test" }],
@@ -36,7 +36,7 @@ describe("the OpenAPI document", () => {
     expect(JSON.parse(JSON.stringify(document))).toEqual(document);
   });
 
-  it("holds every operation that the service offers, once, and no other", () => {
+  it("describes every operation of the service exactly once", () => {
     const ids = operationsIn().map((operation) => String(record(operation).operationId));
     expect(ids.sort()).toEqual([...offered, "getHealth", "getOpenApi"].sort());
     for (const { name, method, path } of allOperations.filter((operation) => offered.includes(operation.name)))
@@ -71,7 +71,7 @@ describe("the OpenAPI document", () => {
     );
   });
 
-  it("gives every operation a sentence, a success, and 401 where it needs a key", () => {
+  it("gives every operation a summary, a success and 401 when it needs a key", () => {
     for (const operation of operationsIn()) {
       const { operationId, summary, responses, security } = record(operation);
       const statuses = Object.keys(record(responses));
@@ -82,14 +82,14 @@ describe("the OpenAPI document", () => {
 });
 
 describe("the document and the service's answers", async () => {
-  const seen: Exchange[] = [];
+  const exchanges: Exchange[] = [];
 
   /** Records every exchange. */
   const send = async (request: Request): Promise<Response> => {
     const { pathname } = new URL(request.url);
     const response = await bench.service.fetch(request);
     const text = await response.clone().text();
-    seen.push({
+    exchanges.push({
       method: request.method,
       path: pathname,
       status: response.status,
@@ -123,8 +123,8 @@ describe("the document and the service's answers", async () => {
     const { key } = await bench.service.keys.createKey("ada");
     const options = { write: true, interrupt: true, sourceUrl, waitMs: 30_000 };
     const rows = await runSuite({ baseUrl: "http://service.test", key, send, timeoutMs: 30_000 }, options);
-    const other = rows.filter(({ outcome }) => outcome !== "ok").map(({ operation, outcome, notes }) => [operation, outcome, ...notes]);
-    expect(other).toEqual([["GET /api/tasks", "absent", "answered 404"]]);
+    const failures = rows.filter(({ outcome }) => outcome !== "ok").map(({ operation, outcome, notes }) => [operation, outcome, ...notes]);
+    expect(failures).toEqual([["GET /api/tasks", "absent", "answered 404"]]);
   });
 
   it("matches in refusals and in jobs that run and fail", async () => {
@@ -210,10 +210,10 @@ describe("the document and the service's answers", async () => {
     expect([...statuses].sort()).toEqual([200, 400, 403, 404, 405, 413, 415]);
   });
 
-  it("matches in every recorded answer and covers every operation", () => {
-    expect(seen.flatMap((exchange) => undescribed(document, exchange))).toEqual([]);
+  it("matches every recorded response and covers every operation", () => {
+    expect(exchanges.flatMap((exchange) => undescribed(document, exchange))).toEqual([]);
     const tried = new Set(
-      seen.flatMap(({ method, path, status }) => (status < 400 ? (findOperation(document, method, path)?.id ?? []) : [])),
+      exchanges.flatMap(({ method, path, status }) => (status < 400 ? (findOperation(document, method, path)?.id ?? []) : [])),
     );
     expect(offered.filter((name) => !tried.has(name))).toEqual([]);
   });

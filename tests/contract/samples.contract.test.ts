@@ -43,7 +43,7 @@ describe("the samples of the API reference", () => {
     await rm(folder, { recursive: true, force: true });
   });
 
-  /** Creates what the words in capitals and the file names of a sample stand for. */
+  /** Creates the files and values that a sample's placeholders stand for. */
   async function fillIn(sample: string): Promise<string> {
     const image = (name: string, fields: Record<string, string>, path: string) =>
       client.upload(picture, name, { type: "input", overwrite: "true", ...fields }, "image", path);
@@ -68,7 +68,7 @@ describe("the samples of the API reference", () => {
     return [...replaced].reduce((text, [word, value]) => text.replaceAll(word, value), sample);
   }
 
-  /** What the program printed, and whether it ended with 0. */
+  /** The program's output, and whether it exited with 0. */
   async function output(program: string, args: string[]): Promise<{ isOk: boolean; text: string }> {
     const env: NodeJS.ProcessEnv = { PATH: process.env.PATH, NODE_ENV: "test", LIGHTDESK_TOKEN: key };
     try {

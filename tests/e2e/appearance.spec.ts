@@ -5,17 +5,17 @@ import { sample } from "./support/files";
 import { failingGraph, submit, untilState } from "./support/jobs";
 import { expect, test } from "./support/test";
 
-type Made = { job: string; picture: string };
+type SampleIds = { job: string; picture: string };
 
 /** Each page with the element that shows that it has loaded. */
 const pages = [
   { name: "the overview", path: () => "/", ready: "Newest pictures" },
   { name: "Jobs", path: () => "/jobs", ready: "Completed" },
-  { name: "a job", path: ({ job }: Made) => `/jobs/${job}`, ready: "Timeline" },
+  { name: "a job", path: ({ job }: SampleIds) => `/jobs/${job}`, ready: "Timeline" },
   { name: "Queue", path: () => "/queue", ready: "The queue is empty" },
   { name: "History", path: () => "/history", ready: "Removing a job" },
   { name: "Assets", path: () => "/assets?name_contains=photo.png", ready: "photo.png" },
-  { name: "the editor of masks", path: ({ picture }: Made) => `/assets/${picture}/mask`, ready: "0% painted" },
+  { name: "the editor of masks", path: ({ picture }: SampleIds) => `/assets/${picture}/mask`, ready: "0% painted" },
   { name: "Run", path: () => "/run", ready: "Drop a workflow file here" },
   { name: "Apps", path: () => "/apps", ready: "Favourites" },
   { name: "Settings", path: () => "/settings", ready: "Connections" },
@@ -29,8 +29,8 @@ const pages = [
 
 test("has no accessibility violations on any page in both themes", async ({ signedIn: page, desk }) => {
   test.slow(); // each page is checked as a whole, twice
-  const made = await someOfEach(page, desk);
-  for (const { name, path, ready } of pages) await test.step(name, async () => expectPageAccessible(page, desk.url + path(made), ready));
+  const samples = await someOfEach(page, desk);
+  for (const { name, path, ready } of pages) await test.step(name, async () => expectPageAccessible(page, desk.url + path(samples), ready));
   await page.context().clearCookies();
   await test.step("sign-in", async () => expectPageAccessible(page, `${desk.url}/sign-in`, "Password"));
   await test.step("set-up", async () => expectPageAccessible(page, `${desk.url}/set-up?token=spent`, "Lightdesk is already set up"));
@@ -38,13 +38,13 @@ test("has no accessibility violations on any page in both themes", async ({ sign
 
 test("fits every page in 390 px and links them from the bottom bar", async ({ signedIn: page, desk }) => {
   await page.setViewportSize({ width: 390, height: 844 });
-  const made = await someOfEach(page, desk);
+  const samples = await someOfEach(page, desk);
   // The widest possible row: a placeholder for a missing picture, and an age of two digits.
   await untilState(page.request, desk, await submit(page.request, desk, failingGraph), "failed");
   await page.clock.setFixedTime(Date.now() + 48 * 60_000);
   for (const { name, path, ready } of pages) {
     await test.step(name, async () => {
-      await page.goto(desk.url + path(made));
+      await page.goto(desk.url + path(samples));
       await expect(page.getByText(ready).filter({ visible: true }).first()).toBeVisible();
       await page.waitForFunction(() => [...document.images].every(({ complete }) => complete));
       expect(await whatIsWider(page, 390)).toEqual([]);
@@ -55,7 +55,7 @@ test("fits every page in 390 px and links them from the bottom bar", async ({ si
   await expect(page.getByRole("heading", { name: "Queue" })).toBeVisible();
 });
 
-/** The elements that reach beyond the width and so make the page scroll sideways, by tag, class and right edge; none if all fits. */
+/** Lists elements that overflow the width, by tag, class and right edge. */
 async function whatIsWider(page: Page, width: number): Promise<string[]> {
   return page.evaluate((width) => {
     if (document.documentElement.scrollWidth <= width) return [];
@@ -73,10 +73,10 @@ async function expectPageAccessible(page: Page, address: string, ready: string |
   await expectAccessibleInBothThemes(page);
 }
 
-async function someOfEach(page: Page, desk: Desk): Promise<Made> {
+async function someOfEach(page: Page, desk: Desk): Promise<SampleIds> {
   const job = await submit(page.request, desk, JSON.parse(sample("01-invert").bytes.toString("utf8")));
   await untilState(page.request, desk, job, "completed");
-  const match = await page.request.get(`${desk.url}/api/assets`, { params: { name_contains: "photo.png", limit: 1 } });
-  const { assets }: { assets: { id: string }[] } = await match.json();
+  const assetResponse = await page.request.get(`${desk.url}/api/assets`, { params: { name_contains: "photo.png", limit: 1 } });
+  const { assets }: { assets: { id: string }[] } = await assetResponse.json();
   return { job, picture: assets[0]?.id ?? "" };
 }

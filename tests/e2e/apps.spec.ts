@@ -34,7 +34,7 @@ const editorFile = {
   },
 };
 
-test("runs an app made from an editor file, on a phone and by a script", async ({ signedIn: page, browser, desk }) => {
+test("runs an app made from an editor file on a phone and by a script", async ({ signedIn: page, browser, desk }) => {
   test.slow(); // two people, ten runs, and whole pages checked in both themes
   const address = await test.step("lets the author create the app", () => makeApp(page, desk));
   const phone = await test.step("shows the member nothing but apps", () => memberOnPhone(page, browser, desk));
@@ -50,8 +50,8 @@ test("runs an app made from an editor file, on a phone and by a script", async (
   const photo = await photograph({ r: 255, g: 30, b: 60 });
   await phone.getByTestId("picture-file").setInputFiles({ name: photo.name, mimeType: photo.type, buffer: photo.bytes });
   await expect(phone.getByText(/^my-photograph.png (uploaded|is already)/)).toBeVisible();
-  const image = await test.step("sends what the form shows in the first run", () => runOnce(phone, 1));
-  await test.step("draws a mask in place, full screen", async () => {
+  const image = await test.step("sends the values shown in the form on the first run", () => runOnce(phone, 1));
+  await test.step("edits a mask full screen", async () => {
     await drawMask(phone);
     expect(await runOnce(phone, 2)).not.toBe(image);
   });
@@ -65,7 +65,7 @@ test("runs an app made from an editor file, on a phone and by a script", async (
   for (let number = 4; number <= 10; number += 1) expect(await runOnce(phone, number)).toBe(image);
   await expect(phone.getByRole("article", { name: "Completed" })).toHaveCount(10);
 
-  await test.step("downloads the picture that was made", async () => {
+  await test.step("downloads the resulting picture", async () => {
     const coming = phone.waitForEvent("download");
     await phone.getByRole("link", { name: /^Download run-1_/ }).tap();
     const { channels } = await sharp(await readFile(await (await coming).path())).stats();
@@ -73,7 +73,7 @@ test("runs an app made from an editor file, on a phone and by a script", async (
   });
   await expectAccessibleInBothThemes(phone);
   expect(await phone.evaluate(() => document.documentElement.scrollWidth)).toBe(390);
-  await test.step("runs once when a script sends one key twice", () => runByScript(phone, desk, `/api${address}/runs`));
+  await test.step("runs once when a script reuses an idempotency key", () => runByScript(phone, desk, `/api${address}/runs`));
   await phone.goto(`${desk.url}/jobs`);
   await expect(phone).toHaveURL(/\/apps$/);
   await phone.context().close();
@@ -83,9 +83,9 @@ test("runs an app made from an editor file, on a phone and by a script", async (
 async function runOnce(phone: Page, number: number): Promise<string> {
   const name = `run-${number}`;
   await phone.getByLabel("Filename prefix").fill(name);
-  const leaving = phone.waitForRequest((request) => request.method() === "POST" && request.url().endsWith("/runs"));
+  const pending = phone.waitForRequest((request) => request.method() === "POST" && request.url().endsWith("/runs"));
   await phone.getByRole("button", { name: "Run", exact: true }).tap();
-  const { inputs }: { inputs: Record<string, string> } = (await leaving).postDataJSON();
+  const { inputs }: { inputs: Record<string, string> } = (await pending).postDataJSON();
   expect(inputs).toEqual({ image: expect.any(String), filename_prefix: name });
   await expect(phone.getByRole("link", { name: new RegExp(`^Download ${name}_`) })).toBeVisible();
   await expect(phone.getByRole("article").first()).toBeInViewport({ ratio: 0.9 });
@@ -106,9 +106,9 @@ async function drawMask(phone: Page): Promise<void> {
 
 async function runByScript(phone: Page, desk: Desk, path: string): Promise<void> {
   const data = { name: "Script", role: "runner", connection: "embedded", operations: ["apps"], days: 7 };
-  const made = await phone.request.post(`${desk.url}/api/console/tokens`, { data, headers: { origin: desk.url } });
-  expect(made.status(), await made.text()).toBe(201);
-  const { token }: { token: string } = await made.json();
+  const created = await phone.request.post(`${desk.url}/api/console/tokens`, { data, headers: { origin: desk.url } });
+  expect(created.status(), await created.text()).toBe(201);
+  const { token }: { token: string } = await created.json();
   const bytes = new Uint8Array((await photograph({ r: 1, g: 2, b: 3 })).bytes);
   const headers = { "x-api-key": token, "idempotency-key": "the-key-of-a-script" };
   const read = async (response: Response): Promise<{ id: string; state: string; inputs: object }> => (await response.json()).run;
@@ -118,8 +118,8 @@ async function runByScript(phone: Page, desk: Desk, path: string): Promise<void>
     form.set("filename_prefix", "script");
     return read(await fetch(`${desk.url}${path}`, { method: "POST", body: form, headers }));
   };
-  const [first, again] = [await send(), await send()];
-  expect([again.id, again.inputs]).toEqual([first.id, expect.objectContaining({ filename_prefix: "script" })]);
+  const [first, second] = [await send(), await send()];
+  expect([second.id, second.inputs]).toEqual([first.id, expect.objectContaining({ filename_prefix: "script" })]);
   await expect(async () =>
     expect((await read(await fetch(`${desk.url}${path}/${first.id}`, { headers }))).state).toBe("completed"),
   ).toPass();

@@ -6,7 +6,7 @@ import { expect, test } from "./support/test";
 
 const sha256 = (bytes: Buffer) => createHash("sha256").update(bytes).digest("hex");
 
-test("downloads selected assets as one exact ZIP, then deletes all matching", async ({ signedIn: page, desk }) => {
+test("downloads selected assets as one exact ZIP and deletes all matching", async ({ signedIn: page, desk }) => {
   const tag = `zip-${randomBytes(4).toString("hex")}`;
   // Two with the same name, and one larger than any buffer on the way.
   const files = new Map([
@@ -15,14 +15,14 @@ test("downloads selected assets as one exact ZIP, then deletes all matching", as
     ["größe 100%.bin", randomBytes(77)],
   ]);
   for (const [name, buffer] of files) {
-    const made = await page.request.post(`${desk.url}/api/assets`, {
+    const response = await page.request.post(`${desk.url}/api/assets`, {
       headers: { origin: desk.url },
       multipart: {
         ...{ tags: JSON.stringify([tag]), name: name.replace(" (2)", "") },
         file: { name: "a.bin", mimeType: "application/octet-stream", buffer },
       },
     });
-    expect(made.status(), await made.text()).toBe(201);
+    expect(response.status(), await response.text()).toBe(201);
   }
   await page.goto(`${desk.url}/assets?include_tags=${tag}&include_public=false&sort=created_at&order=asc`);
   await expect(page.locator("a[data-index][href]")).toHaveCount(3);

@@ -29,7 +29,7 @@ test("keeps the page and a requested jump while the table's code loads", async (
   await expect(page.getByRole("row").filter({ hasText: "wall_000.png" })).toBeInViewport();
 });
 
-test("keeps the press when a tile's picture is lost meanwhile", async ({ signedIn: page, desk }) => {
+test("keeps a press when the tile's picture fails to load meanwhile", async ({ signedIn: page, desk }) => {
   await somePictures(page, desk, 4);
   let lose = () => undefined as void;
   const dropped = new Promise<void>((resolve) => (lose = resolve));
@@ -38,8 +38,8 @@ test("keeps the press when a tile's picture is lost meanwhile", async ({ signedI
     await route.fulfill({ status: 204 });
   });
   await page.goto(`${desk.url}/assets?include_public=false`, { waitUntil: "domcontentloaded" });
-  const lost = tile(page, "wall_003.png");
-  const picture = lost.locator("img");
+  const lostTile = tile(page, "wall_003.png");
+  const picture = lostTile.locator("img");
   await expect(picture).toHaveAttribute("src", /thumbnail/);
   await picture.hover({ force: true });
   await page.mouse.down();
@@ -67,7 +67,7 @@ test("requests thumbnails in view before those above and below it", async ({ sig
   });
   await page.goto(`${desk.url}/assets`);
   await expect(tile(page, "far_0.png")).toBeVisible();
-  // All pictures have loaded, including those a little below the screen, whose rows may come later than the first page.
+  // All pictures have loaded, including those slightly below the screen.
   const isQuiet = () => {
     const elements = [...document.querySelectorAll("a[data-index]")];
     return elements.length > 20 && elements.every((element) => (element.querySelector("img")?.naturalWidth ?? 0) > 0);
@@ -76,13 +76,13 @@ test("requests thumbnails in view before those above and below it", async ({ sig
   isPaused = true;
   await page.evaluate(() => window.scrollBy({ top: 2 * window.innerHeight, behavior: "instant" }));
   await expect.poll(() => requests.length).toBeGreaterThanOrEqual(12);
-  const shown = await tiles(page).evaluateAll((links) => {
+  const visibleNames = await tiles(page).evaluateAll((links) => {
     const onScreen = links.filter(
       (link) => link.getBoundingClientRect().bottom > 0 && link.getBoundingClientRect().top < window.innerHeight,
     );
     return onScreen.map((link) => link.getAttribute("href") ?? "");
   });
-  const isShown = (id: string) => shown.some((href) => href.includes(`/${id}?`) || href.endsWith(`/${id}`));
+  const isShown = (id: string) => visibleNames.some((href) => href.includes(`/${id}?`) || href.endsWith(`/${id}`));
   expect(requests.slice(0, 12).filter((id) => !isShown(id))).toEqual([]);
 });
 
@@ -94,19 +94,19 @@ test("scrolls, filters, selects and tags in the gallery and restores it by addre
   expect(await page.locator("a[data-index]").count()).toBeLessThanOrEqual(150);
   await expectAccessible(page);
 
-  // The place in the list is in the address: after a page forward and back, the list is at the same place.
+  // The scroll position is in the URL, so going forward and back restores it.
   await page.getByLabel("Go to").fill("100");
   await page.getByLabel("Go to").press("Enter");
   await expect(tile(page, "wall_030.png")).toBeVisible();
   await expect(page).toHaveURL(/offset=\d\d/);
-  const there = page.url();
+  const urlBefore = page.url();
   const at = await page.evaluate(() => window.scrollY);
   await tile(page, "wall_030.png").focus();
   await page.keyboard.press("Enter");
   await expect(page.getByRole("heading", { name: "wall_030.png" })).toBeVisible();
   await page.goBack();
   await expect(tile(page, "wall_030.png")).toBeVisible();
-  expect(page.url()).toBe(there);
+  expect(page.url()).toBe(urlBefore);
   expect(Math.abs((await page.evaluate(() => window.scrollY)) - at)).toBeLessThan(2);
 
   // Rows of the table scroll under its header, but the requested row is shown below it.
@@ -121,7 +121,7 @@ test("scrolls, filters, selects and tags in the gallery and restores it by addre
   await page.reload();
   await expect(page.getByText("60 of 130")).toBeVisible();
   await expect(page).toHaveURL(/offset=59/);
-  // An error in reading is shown where the person looks, however far down that is.
+  // A read error is shown in view, however far the user has scrolled.
   await page.route(/\/api\/assets\?.*offset=120/, (route) =>
     route.fulfill({ status: 502, json: { code: "UPSTREAM_FAILED", message: "" } }),
   );
@@ -129,7 +129,7 @@ test("scrolls, filters, selects and tags in the gallery and restores it by addre
   await page.getByLabel("Go to").press("Enter");
   await expect(page.getByRole("main").getByRole("alert")).toBeInViewport({ ratio: 1 });
   await page.unroute(/\/api\/assets\?.*offset=120/);
-  await page.goto(there);
+  await page.goto(urlBefore);
 
   // The full view has an address of its own: a reload shows it again, and Back closes it.
   await tile(page, "wall_030.png").focus();
@@ -143,10 +143,10 @@ test("scrolls, filters, selects and tags in the gallery and restores it by addre
   await expect(viewer).toBeHidden();
   await expect(tile(page, "wall_030.png")).toBeFocused();
 
-  // The select-all key takes what is in view; pressed again, it takes all that match.
+  // The select-all key selects visible tiles; pressed again, all matching ones.
   await page.keyboard.press("ControlOrMeta+a");
   await expect(bar(page).getByText(/^\d{1,2} selected$/)).toBeVisible();
-  // While the gallery comes to rest, more tiles may come into view; a press then selects those first.
+  // While the gallery settles, more tiles may appear; a press then selects those first.
   await expect(async () => {
     await page.keyboard.press("ControlOrMeta+a");
     await expect(bar(page).getByText("130 selected")).toBeVisible({ timeout: 500 });
@@ -188,7 +188,7 @@ test("scrolls, filters, selects and tags in the gallery and restores it by addre
   await page.keyboard.press("Escape");
   await expect(bar(page)).toBeHidden();
 
-  // By keys: x, shift and an arrow; then a selection band over the remaining tiles; then all that match.
+  // Keyboard: x, Shift and an arrow; then a selection band over the remaining tiles; then all matching.
   await tiles(page).first().focus();
   await page.keyboard.press("x");
   await page.keyboard.press("Shift+ArrowRight");
@@ -213,7 +213,7 @@ test("scrolls, filters, selects and tags in the gallery and restores it by addre
   await expect(page.getByText("22 untagged")).toBeVisible();
 });
 
-test("opens, tags, edits, finds by bytes and deletes an asset beside the gallery", async ({ page, ownDesk }) => {
+test("opens, tags, edits, finds by bytes and deletes an asset in the panel", async ({ page, ownDesk }) => {
   await somePictures(page, ownDesk, 12);
   await page.goto(`${ownDesk.url}/assets?include_public=false`);
   await tile(page, "wall_005.png").click();
@@ -279,7 +279,7 @@ test("opens, tags, edits, finds by bytes and deletes an asset beside the gallery
   await expect(page).toHaveURL(/look=table/);
   await expect(rows.first()).toContainText("wall_000.png");
 
-  // With many filters on, the controls of the view keep their place.
+  // With many active filters, the view controls keep their position.
   await page.goto(`${ownDesk.url}/assets?include_tags=input,a-tag-of-some-length,another-tag-of-some-length`);
   await expect(page.getByRole("button", { name: "Views" })).toBeInViewport({ ratio: 1 });
 

@@ -1,4 +1,4 @@
-// Assets of other services than the built-in one: one that has only the core, a plain local server, and one that has gone away.
+// Assets of other services: core only, a plain local server, and one that is down.
 import { readFileSync } from "node:fs";
 import { type Page } from "@playwright/test";
 import sharp from "sharp";
@@ -39,16 +39,16 @@ test("lists, filters, tags and renames assets on a service with the core only", 
   const connection = await keepConnection(page, desk, { name: "Core only", baseUrl: core.url, key: service.key });
   const { bytes } = await photograph({ r: 20, g: 90, b: 200 });
   for (const name of ["core_1.png", "core_2.png"]) {
-    const made = await page.request.post(`${desk.url}/api/assets?connection=${connection}`, {
+    const response = await page.request.post(`${desk.url}/api/assets?connection=${connection}`, {
       headers: { origin: desk.url },
       multipart: { tags: '["core"]', name, file: { name, mimeType: "image/png", buffer: Buffer.concat([bytes, Buffer.from(name)]) } },
     });
-    expect(made.ok(), await made.text()).toBe(true);
+    expect(response.ok(), await response.text()).toBe(true);
   }
   const errors = errorsOf(page);
   await page.goto(`${desk.url}/assets?connection=${connection}&include_public=false`);
   await expect(tile(page, "core_1.png")).toBeVisible();
-  // The list shows only tags that were seen on assets, since the service lists none.
+  // The filter lists only tags seen on assets, since the service has no tag list.
   await page.getByRole("button", { name: "Filter by tags" }).click();
   await page.getByRole("button", { name: "No assets with core" }).click();
   await page.getByRole("button", { name: "Close" }).click();
@@ -66,7 +66,7 @@ test("lists, filters, tags and renames assets on a service with the core only", 
   for (const name of ["Delete", "Edit", "Remove tag seen"]) await expect(panel.getByRole("button", { name })).toBeHidden();
   await panel.getByRole("button", { name: "Find copies" }).click();
   await expect(panel.getByText("no other asset")).toBeVisible();
-  // The service sends no files: the page says so and offers none.
+  // The service serves no files, so the page offers none.
   await expect(panel.getByText("Files cannot be downloaded from this service.")).toBeVisible();
   await expect(panel.getByRole("link", { name: "Download" })).toBeHidden();
   await expectAccessible(page);
@@ -100,11 +100,11 @@ test("shows, tags, downloads and masks assets of a local server", async ({ signe
   const connection = await keepConnection(page, desk, { name: "Local with assets", baseUrl: server.url });
   const { bytes } = await photograph({ r: 200, g: 90, b: 20 });
   for (const name of ["local 1.png", "local 2.png"]) {
-    const made = await page.request.post(`${desk.url}/api/assets?connection=${connection}`, {
+    const response = await page.request.post(`${desk.url}/api/assets?connection=${connection}`, {
       headers: { origin: desk.url },
       multipart: { tags: '["input"]', name, file: { name, mimeType: "image/png", buffer: Buffer.concat([bytes, Buffer.from(name)]) } },
     });
-    expect(made.ok(), await made.text()).toBe(true);
+    expect(response.ok(), await response.text()).toBe(true);
   }
   const errors = errorsOf(page);
   await page.goto(`${desk.url}/assets?connection=${connection}`);
@@ -187,8 +187,8 @@ test("shows, downloads and loads files from a local server's folders", async ({ 
     await page.getByRole("button", { name: "Save mask" }).click();
     const masks = () => [...files.pictures].filter(([name]) => name.startsWith("input/clipspace-mask-"));
     await expect.poll(() => masks().length).toBe(1);
-    const sent = server.seen.find(({ url }) => url === "/api/upload/mask")?.body.toString("latin1") ?? "";
-    const original = /name="original_ref"\r\n\r\n(.*)\r\n/.exec(sent)?.[1] ?? "";
+    const maskBody = server.requests.find(({ url }) => url === "/api/upload/mask")?.body.toString("latin1") ?? "";
+    const original = /name="original_ref"\r\n\r\n(.*)\r\n/.exec(maskBody)?.[1] ?? "";
     expect(JSON.parse(original)).toEqual({ filename: "leaf.png", subfolder: "sets/blue", type: "output" });
     const { channels } = await sharp(masks()[0]?.[1]).stats();
     expect([channels[3]?.min, channels[3]?.max]).toEqual([0, 255]);

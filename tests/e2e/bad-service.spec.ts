@@ -3,11 +3,11 @@ import { startStandIn } from "./support/service";
 import { addConnection } from "./support/steps";
 import { expect, test } from "./support/test";
 
-test("names a down service when saving and on every page", async ({ signedIn: page, desk }) => {
-  const gone = await startStandIn((_request, response) => response.end());
-  await gone.stop();
+test("shows a down service when saving and on every page", async ({ signedIn: page, desk }) => {
+  const emptyService = await startStandIn((_request, response) => response.end());
+  await emptyService.stop();
   await page.goto(`${desk.url}/settings`);
-  await addConnection(page, { name: "Gone", url: gone.url, key: "k" });
+  await addConnection(page, { name: "Gone", url: emptyService.url, key: "k" });
   await expect(page.getByText("The service could not be reached").first()).toBeVisible();
   await saveAnyway(page);
   const id = await connectionId(page, desk.url, "Gone");

@@ -1,4 +1,4 @@
-// The console below a path of a host that another product uses too: a whole visit stays below the path, however the proxy passes it on.
+// The console below a base path shared with another product: every request stays below the path.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { type Page } from "@playwright/test";
@@ -9,14 +9,14 @@ import { embedded, hostLog, startHostPage } from "./support/host-page";
 import { oidcSettings, signInThere, startOidcServer } from "./support/oidc-server";
 import { goTo, setUpByLink } from "./support/steps";
 import { expect, test } from "./support/test";
-import { add, fresh, picked, tray } from "./support/uploads";
+import { add, fresh, filePayload, tray } from "./support/uploads";
 
 const PATH = "/desk";
 const BUILD_MS = 600_000;
 
 test.beforeAll(async ({}, testInfo) => {
   testInfo.setTimeout(BUILD_MS);
-  // Makes the build that `npm start` would make for the path; does nothing if it is there.
+  // Builds for the base path like `npm start`, unless a build exists.
   const env = { ...process.env, LIGHTDESK_BASE_PATH: PATH };
   const [code] = await once(spawn(process.execPath, ["bin/start.mjs", "build"], { env, stdio: "inherit" }), "close");
   expect(code).toBe(0);
@@ -27,16 +27,16 @@ type Below = { desk: Desk; origin: string; own: string; others: string[] };
 
 async function startBelow(
   isTakenOff: boolean,
-  visit: (below: Below) => Promise<void>,
+  visit: (site: Below) => Promise<void>,
   settings: Record<string, string> = {},
 ): Promise<void> {
   const port = await freePort();
-  const own = `http://127.0.0.1:${port}`;
-  const proxy = await startProxy(() => own, { path: { name: PATH, isTakenOff } });
+  const ownOrigin = `http://127.0.0.1:${port}`;
+  const proxy = await startProxy(() => ownOrigin, { path: { name: PATH, isTakenOff } });
   const origin = `http://${proxy.host}`;
   const desk = await startDesk({ PORT: String(port), LIGHTDESK_BASE_PATH: PATH, LIGHTDESK_PUBLIC_URL: origin, ...settings });
   try {
-    await visit({ desk, origin, own, others: proxy.others });
+    await visit({ desk, origin, own: ownOrigin, others: proxy.others });
   } finally {
     expect(await desk.stop(), desk.output()).toBe(0);
     proxy.stop();
@@ -69,7 +69,7 @@ test("keeps a visit below its path", async ({ page, browser }) =>
     });
     await test.step("hashes, uploads and compares a file in a worker", async () => {
       await goTo(page, "Assets");
-      await page.getByTestId("asset-files").setInputFiles([picked(fresh("below-a-path.bin"))]);
+      await page.getByTestId("asset-files").setInputFiles([filePayload(fresh("below-a-path.bin"))]);
       await add(page);
       await expect(tray(page).getByText(/stored, 4.3 MB sent · verified/)).toBeVisible();
       await expect(page).toHaveURL(`${desk.url}/assets`);
@@ -110,7 +110,7 @@ test("keeps a visit below its path", async ({ page, browser }) =>
       await visitor.context().close();
       await host.stop();
     });
-    await test.step("signing out leads to the sign-in, and a link to a page through it to the page", async () => {
+    await test.step("signs out to the sign-in page and returns to the linked page", async () => {
       await page.getByRole("button", { name: "Sign out" }).click();
       await expect(page).toHaveURL(`${desk.url}/sign-in`);
       await page.goto(`${desk.url}/jobs?status=completed`);

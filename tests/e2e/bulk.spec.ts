@@ -10,15 +10,15 @@ const bar = (page: Page) => page.getByRole("region", { name: "Selected rows" });
 const outcome = (page: Page) => page.getByRole("region", { name: "Actions for the selected jobs" });
 
 test("cancels, reruns, downloads and deletes the selection with a result per job", async ({ signedIn: page, desk }) => {
-  const done = await submit(page.request, desk, slowGraph(0.02, "-done"));
-  await untilState(page.request, desk, done, "completed");
+  const doneId = await submit(page.request, desk, slowGraph(0.02, "-done"));
+  await untilState(page.request, desk, doneId, "completed");
   const running = await submit(page.request, desk, slowGraph(120, "-runs"));
   await untilState(page.request, desk, running, "in_progress");
   const waits = await submit(page.request, desk, slowGraph(0.02, "-waits"));
   await page.goto(`${desk.url}/jobs`);
 
   // Held back, undone, and then done for real.
-  for (const id of [done, running, waits]) await choose(page, id);
+  for (const id of [doneId, running, waits]) await choose(page, id);
   await expectAccessible(page);
   await bar(page).getByRole("button", { name: "Cancel" }).click();
   await outcome(page).getByRole("button", { name: "Undo" }).click();
@@ -33,32 +33,32 @@ test("cancels, reruns, downloads and deletes the selection with a result per job
   await result.getByRole("button", { name: "Close" }).click();
   await outcome(page).getByRole("button", { name: "Dismiss" }).click();
 
-  // A single job is run again without a question. Its row moves the others, so nothing is clicked until it is there.
+  // A single job is rerun without confirmation. Its row moves the others, so the test waits for it.
   const rows = page.locator("tr[data-row]");
   const count = await rows.count();
-  await choose(page, done);
+  await choose(page, doneId);
   await bar(page).getByRole("button", { name: "Run again" }).click();
   await expect(outcome(page)).toContainText("1 run again");
   await expect(rows).toHaveCount(count + 1);
   await outcome(page).getByRole("button", { name: "Dismiss" }).click();
 
   // The file holds exactly the chosen jobs.
-  await choose(page, done);
+  await choose(page, doneId);
   await choose(page, waits);
   const [download] = await Promise.all([page.waitForEvent("download"), bar(page).getByRole("link", { name: "Export CSV" }).click()]);
   expect(download.suggestedFilename()).toMatch(/^jobs-\d{4}-\d{2}-\d{2}\.csv$/);
   const lines = (await readFile(await download.path(), "utf8")).trim().split("\r\n");
   expect(lines.slice(1).map((line) => line.split(",").slice(0, 2))).toEqual([
     [waits, "cancelled"],
-    [done, "completed"],
+    [doneId, "completed"],
   ]);
 
   await bar(page).getByRole("button", { name: "Remove from history" }).click();
   await expect(outcome(page)).toContainText("2 removed from history");
-  await expect(page.locator(`tr[data-row="${done}"]`)).toHaveCount(0);
+  await expect(page.locator(`tr[data-row="${doneId}"]`)).toHaveCount(0);
 });
 
-test("opens a job beside the list, steps with keys and restores focus on Esc", async ({ signedIn: page, desk }) => {
+test("opens a job in the panel, moves with keys and restores focus on Esc", async ({ signedIn: page, desk }) => {
   const [older, newer] = [await submit(page.request, desk, slowGraph(0.02, "-a")), await submit(page.request, desk, slowGraph(0.02, "-b"))];
   await untilState(page.request, desk, newer, "completed");
   await page.goto(`${desk.url}/jobs`);

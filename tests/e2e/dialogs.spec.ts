@@ -9,7 +9,7 @@ test("scrolls only the body of a long dialog on a small phone", async ({ signedI
   await page.getByRole("button", { name: /^Filters/ }).click();
   await page.getByRole("group", { name: "Metadata" }).getByRole("button").click();
   const dialog = page.getByRole("dialog", { name: "Filter by metadata" });
-  // If all of it fits, the actions cover nothing.
+  // When everything fits, the actions cover nothing.
   await dialog.getByRole("button", { name: "Add value" }).click();
   for (let row = 0; row < 10; row += 1) await dialog.getByRole("button", { name: "Add value" }).press("Enter");
   const title = dialog.getByRole("heading").first();
@@ -42,10 +42,10 @@ test("scrolls only the body of a long dialog on a small phone", async ({ signedI
     await expect(keys.getByRole("heading").first()).toBeInViewport({ ratio: 1 });
   }
   // The effect of a wheel shows in the frames after it.
-  const moved = await page.evaluate(async () => {
+  const movedPx = await page.evaluate(async () => {
     for (let frame = 0; frame < 10; frame += 1) await new Promise(requestAnimationFrame);
     return scrollY;
   });
-  expect(moved).toBe(0);
+  expect(movedPx).toBe(0);
   await expectAccessible(page);
 });

@@ -81,7 +81,7 @@ async function expectPictures(visitor: Page, job: string): Promise<void> {
 async function visitorWithoutCookies(browser: Browser, desk: Desk): Promise<Page> {
   const context = await browser.newContext();
   await context.route(`${desk.url}/embed/*/*/start*`, async (route) => {
-    // Not fetched through the context, which would store the cookie of the answer.
+    // Fetched outside the context, which would store the response's cookie.
     const response = await fetch(route.request().url());
     const headers = Object.fromEntries([...response.headers].filter(([name]) => !/^(set-cookie|content-(encoding|length))$/.test(name)));
     await route.fulfill({ status: response.status, headers, body: await response.text() });

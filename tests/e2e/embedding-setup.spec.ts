@@ -1,4 +1,4 @@
-// A host page from its first line: set up in Settings, with messages about what is missing where it does not work.
+// Sets up a host page in Settings from scratch, with messages about missing parts.
 import { randomUUID } from "node:crypto";
 import { SignJWT } from "jose";
 import { expectAccessible, expectAccessibleInBothThemes } from "./support/accessible";
@@ -45,8 +45,8 @@ test("shows how to fix a host page that is set up wrongly", async ({ signedIn: p
   });
 
   await test.step("reports a used or expired ticket", async () => {
-    const used = await (await visitor.request.post(`${host.url}/ticket`)).text();
-    const asking = async (ticket: string) => {
+    const usedTicket = await (await visitor.request.post(`${host.url}/ticket`)).text();
+    const openWithTicket = async (ticket: string) => {
       await visitor.goto(host.url);
       await expect(hostLog(visitor)).toContainText("ready");
       await visitor.evaluate((options) => {
@@ -57,10 +57,10 @@ test("shows how to fix a host page that is set up wrongly", async ({ signedIn: p
         element.replaceWith(element);
       }, ticket);
     };
-    await asking(used);
+    await openWithTicket(usedTicket);
     await expect(hostLog(visitor)).toContainText("ready");
-    for (const wrong of [used, await expiredTicket(desk, host)]) {
-      await asking(wrong);
+    for (const ticket of [usedTicket, await expiredTicket(desk, host)]) {
+      await openWithTicket(ticket);
       await expect(hostLog(visitor)).toContainText('error {"reason":"ticket"}');
       await expect(visitor.locator("lightdesk-embed section")).toContainText("did not accept the ticket");
       await expect(hostLog(visitor)).not.toContainText("ready");
@@ -77,7 +77,7 @@ test("shows how to fix a host page that is set up wrongly", async ({ signedIn: p
     await context.unroute("**/api/embed/tickets");
   });
 
-  await test.step("passes the check inside the frame when all is well", async () => {
+  await test.step("passes the check inside the frame when the set-up is correct", async () => {
     await visitor.goto(host.url);
     await visitor.evaluate(() => {
       const element = document.querySelector("lightdesk-embed");
@@ -107,15 +107,15 @@ test("shows how to fix a host page that is set up wrongly", async ({ signedIn: p
 
 /** Correct except for its age: a ticket from a host that answered two minutes late. */
 function expiredTicket(desk: Desk, { url, id, secret }: HostPage): Promise<string> {
-  const begun = Math.floor(Date.now() / 1000) - 180;
+  const startedAt = Math.floor(Date.now() / 1000) - 180;
   return new SignJWT({ role: "operator" })
     .setProtectedHeader({ alg: "HS256" })
     .setIssuer(url)
     .setAudience(`${desk.url}/embed/${id}`)
     .setSubject(owner.email)
     .setJti(randomUUID())
-    .setIssuedAt(begun)
-    .setExpirationTime(begun + 60)
+    .setIssuedAt(startedAt)
+    .setExpirationTime(startedAt + 60)
     .sign(new TextEncoder().encode(secret));
 }
 

@@ -51,7 +51,7 @@ test("lets a visitor of a host page work without a console session", async ({ si
     await expect(hostLog(visitor)).toContainText(/asset-chosen \{"id":"[^"]+","name":"photo\.png","hash":"blake3:[0-9a-f]{64}"\}/);
   });
 
-  await test.step("theme and language follow the host", async () => {
+  await test.step("follows the host's theme and language", async () => {
     const html = frame.locator("html");
     await visitor.evaluate(() => document.querySelector("lightdesk-embed")?.setAttribute("theme", "dark"));
     await expect(html).toHaveAttribute("data-theme", "dark");
@@ -91,9 +91,9 @@ test("lets a visitor of a host page work without a console session", async ({ si
     await expect(alone.getByRole("link", { name: "Sign in" })).toHaveAttribute("href", new RegExp(`^/jobs/${job}`));
     await alone.close();
     await desk.signIn(context);
-    const own = await open(new RegExp(`^${desk.url}/jobs/${job}`));
-    await expect(own.getByRole("heading", { name: "Timeline" })).toBeVisible();
-    await own.close();
+    const ownPage = await open(new RegExp(`^${desk.url}/jobs/${job}`));
+    await expect(ownPage.getByRole("heading", { name: "Timeline" })).toBeVisible();
+    await ownPage.close();
   });
 
   await test.step("saves a picture opened in a tab, which has no session", async () => {

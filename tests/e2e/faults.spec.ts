@@ -1,4 +1,4 @@
-// What a person sees and keeps when the service or the network fails in the middle of their work.
+// Behaviour when the service or the network fails during the user's work.
 import { type Page } from "@playwright/test";
 import messages from "@/lib/messages/en/errors.json" with { type: "json" };
 import { type Desk } from "./support/desk";
@@ -21,7 +21,7 @@ const faults = [
   { name: "a web page", fault: answering(200, "text/html", "<!doctype html><h1>Welcome"), code: "UPSTREAM_UNREADABLE", owner: "service" },
 ] as const satisfies readonly { name: string; fault: unknown; code: CodeWithSentence; owner: FaultOwner }[];
 
-/** The message states what failed, whose fault it is, and what to do. */
+/** The message states the failure, its owner and the remedy. */
 async function expectShown(page: Page, code: CodeWithSentence, owner: FaultOwner): Promise<void> {
   const locator = page.getByRole("alert").filter({ hasText: messages[code].title });
   await expect(locator).toContainText(`Cause: ${messages.owner[owner]}`);
@@ -62,16 +62,16 @@ test("keeps the list with its age, names the fault and recovers after any bad re
   }
 
   await test.step("shows an unknown state and unknown fields", async () => {
-    const stranger = { id: "00000000-0000-4000-8000-000000000001", status: "dreaming", create_time: 1_767_225_600_000, mood: ["odd"] };
+    const oddJob = { id: "00000000-0000-4000-8000-000000000001", status: "dreaming", create_time: 1_767_225_600_000, mood: ["odd"] };
     const pagination = { offset: 0, limit: 100, total: 1, has_more: false };
-    line.spoil(answering(200, "application/json", JSON.stringify({ jobs: [stranger], pagination })));
-    await expect(page.locator(`tr[data-row="${stranger.id}"]`)).toContainText("dreaming");
+    line.spoil(answering(200, "application/json", JSON.stringify({ jobs: [oddJob], pagination })));
+    await expect(page.locator(`tr[data-row="${oddJob.id}"]`)).toContainText("dreaming");
     await expect(age).toHaveText("live");
     line.spoil();
     await expect(row).toBeVisible();
   });
 
-  await test.step("offline, and back without a press", async () => {
+  await test.step("reports offline and recovers without a click", async () => {
     await context.setOffline(true);
     await expectShown(page, "CONSOLE_UNREACHABLE", "network");
     await expect(age).toHaveText(/^not updated since/);

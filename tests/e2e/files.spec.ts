@@ -22,8 +22,8 @@ test("stores, replaces, reads, moves and deletes files byte for byte", async ({ 
   await (await first).setFiles([json, blob]);
   const rows = page.locator("tbody tr");
   await expect(rows).toHaveCount(2);
-  const stored = await page.request.get(`${ownDesk.url}/api/userdata/${encodeURIComponent("a b/100% ü/100%.bin")}`);
-  expect([sha256(await stored.body()), stored.headers()["content-length"]]).toEqual([sha256(bytes), String(bytes.length)]);
+  const response = await page.request.get(`${ownDesk.url}/api/userdata/${encodeURIComponent("a b/100% ü/100%.bin")}`);
+  expect([sha256(await response.body()), response.headers()["content-length"]]).toEqual([sha256(bytes), String(bytes.length)]);
 
   await pick([
     { ...json, buffer: Buffer.from("{}") },

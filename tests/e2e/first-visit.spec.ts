@@ -1,5 +1,5 @@
 import { type Page } from "@playwright/test";
-import { type Fetched, watchTraffic } from "@/tests/support/traffic";
+import { type FetchedResource, watchTraffic } from "@/tests/support/traffic";
 import { until } from "@/tests/support/until";
 import { type Desk } from "./support/desk";
 import { slowGraph, submit, untilState } from "./support/jobs";
@@ -18,9 +18,9 @@ async function visitJobs(page: Page, desk: Desk) {
   return traffic;
 }
 
-const isPage = ({ url }: Fetched) => new URL(url).searchParams.has("_rsc");
-const isThumbnail = ({ url }: Fetched) => url.includes("/api/console/thumbnail");
-const isMono = ({ url }: Fetched) => url.includes("geist-mono");
+const isPage = ({ url }: FetchedResource) => new URL(url).searchParams.has("_rsc");
+const isThumbnail = ({ url }: FetchedResource) => url.includes("/api/console/thumbnail");
+const isMono = ({ url }: FetchedResource) => url.includes("geist-mono");
 
 test("requests little besides pictures on a first visit to Jobs", async ({ page, ownDesk }) => {
   const id = await submit(page.request, ownDesk, slowGraph(0.02, "-first-visit"));
@@ -50,10 +50,10 @@ test("serves scripts as immutable Brotli, marked for early compilation", async (
       vary: "Accept-Encoding",
     });
     expect(await packed.text()).toBe(await plain.text());
-    const again = await page.request.get(desk.url + path, {
+    const secondResponse = await page.request.get(desk.url + path, {
       headers: { "accept-encoding": "br", "if-none-match": packed.headers().etag ?? "" },
     });
-    expect(again.status()).toBe(304);
+    expect(secondResponse.status()).toBe(304);
   }
   expect(await (await page.request.get(desk.url + script)).text()).toMatch(/^\/\/# allFunctionsCalledOnLoad\n/);
 });

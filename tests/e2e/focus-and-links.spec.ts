@@ -1,4 +1,4 @@
-// Small signs of place and effect: the focus ring, room around an error, a drawing on a phone, links that are real links.
+// Focus ring, space around an error, a graph on a phone, and real links.
 import { photograph } from "./support/files";
 import { answering, connectOver, startFlakyService } from "./support/flaky-service";
 import { cancel, slowGraph, submit, untilState } from "./support/jobs";
@@ -20,7 +20,7 @@ test("outlines the focused row in Jobs and in the queue", async ({ signedIn: pag
   await cancel(page.request, desk, id);
 });
 
-test("leaves space between an error and the kept list below", async ({ signedIn: page, desk, service }) => {
+test("leaves space between an error and the stale list below it", async ({ signedIn: page, desk, service }) => {
   const line = await startFlakyService(service.url);
   const connection = await connectOver(page, desk, service, line);
   await submit(page.request, desk, slowGraph(0.02, "-room"), { connection });
@@ -57,16 +57,16 @@ test("fits a job's drawing to a phone", async ({ signedIn: page, desk }) => {
 });
 
 test("opens a tile in a new tab with Ctrl or the middle button without selecting it", async ({ signedIn: page, context, desk }) => {
-  // Not a sample's picture: other tests of this console find that one by its own name.
+  // Not a sample picture, since other tests look that one up by name.
   const { bytes } = await photograph({ r: 70, g: 20, b: 30 });
-  const sent = await page.request.post(`${desk.url}/api/assets`, {
+  const response = await page.request.post(`${desk.url}/api/assets`, {
     headers: { origin: desk.url },
     multipart: {
       name: "in-a-tab.png",
       file: { name: "photo.png", mimeType: "image/png", buffer: bytes },
     },
   });
-  expect(sent.ok()).toBe(true);
+  expect(response.ok()).toBe(true);
   await page.goto(`${desk.url}/assets`);
   const tile = page.getByRole("list", { name: "Assets" }).getByRole("link", { name: "in-a-tab.png" });
   await expect(tile).toBeVisible();
@@ -74,9 +74,9 @@ test("opens a tile in a new tab with Ctrl or the middle button without selecting
   for (const press of [{ modifiers: ["ControlOrMeta" as const] }, { button: "middle" as const }]) {
     const opening = context.waitForEvent("page");
     await tile.click(press);
-    const opened = await opening;
-    await expect(opened).toHaveURL(/\/assets\/[0-9a-f-]+$/);
-    await opened.close();
+    const openedPage = await opening;
+    await expect(openedPage).toHaveURL(/\/assets\/[0-9a-f-]+$/);
+    await openedPage.close();
   }
   await expect(page.getByRole("region", { name: "Selected rows" })).toBeHidden();
   await expect(page).toHaveURL(`${desk.url}/assets`);

@@ -24,7 +24,7 @@ const grace = { name: "Grace Operator", email: "grace@example.com", password: "a
 
 test("finds a job by words, time and person and keeps the filters on Back", async ({ page, ownDesk, browser }) => {
   const jobId = await ended(page.request, ownDesk, withText("a lighthouse in the fog"));
-  const other = await ended(page.request, ownDesk, withText("a meadow at noon"));
+  const otherId = await ended(page.request, ownDesk, withText("a meadow at noon"));
   await page.goto(`${ownDesk.url}/jobs`);
   await expect(rows(page)).toHaveCount(2);
   const request = page.waitForRequest(/api\/console\/jobs\/search/);
@@ -76,7 +76,7 @@ test("finds a job by words, time and person and keeps the filters on Back", asyn
   await expect(rows(page)).toHaveCount(1);
   await page.goto(`${ownDesk.url}/history?text=meadow`);
   await expect(rows(page)).toHaveCount(1);
-  await expect(page.getByRole("link", { name: other.slice(0, 8) })).toBeVisible();
+  await expect(page.getByRole("link", { name: otherId.slice(0, 8) })).toBeVisible();
   await field(page).fill("nothing of the kind");
   await expect(page.getByText("No entries match these filters")).toBeVisible();
   await expect(page).toHaveURL(/text=nothing/);
@@ -90,9 +90,9 @@ test("exports and reruns all matches of a search", async ({ page, ownDesk }) => 
   await page.getByLabel("Select all on this page").check();
   const bar = page.getByRole("region", { name: "Selected rows" });
   await bar.getByRole("button", { name: /all 3/i }).click();
-  const saved = page.waitForEvent("download");
+  const download = page.waitForEvent("download");
   await bar.getByRole("link", { name: /JSON/ }).click();
-  const file = await (await saved).createReadStream();
+  const file = await (await download).createReadStream();
   let text = "";
   for await (const chunk of file) text += String(chunk);
   expect(JSON.parse(text)).toMatchObject({ count: 3, complete: true });

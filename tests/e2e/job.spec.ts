@@ -52,7 +52,7 @@ test("shows a failed job's node, inputs, graph, JSON and last runs", async ({ si
   await expect(page).toHaveURL(new RegExp(first));
 });
 
-test("opens a picture full screen, turns by keys and restores focus", async ({ signedIn: page, desk }) => {
+test("opens a picture full screen, moves with keys and restores focus", async ({ signedIn: page, desk }) => {
   const graph = {
     "1": { class_type: "EmptyImage", inputs: { width: 320, height: 200, batch_size: 2, color: 3368652 } },
     "2": { class_type: "SaveImage", inputs: { images: ["1", 0], filename_prefix: "pair" } },

@@ -6,11 +6,11 @@ import { expect, test } from "./support/test";
 
 /** Quick jobs that complete, and one that fails. */
 async function someJobs(page: Page, desk: Desk, count: number): Promise<{ done: string[]; failed: string }> {
-  const done: string[] = [];
-  for (let at = 0; at < count; at++) done.push(await submit(page.request, desk, slowGraph(0.02, `-list-${at}`)));
+  const doneIds: string[] = [];
+  for (let at = 0; at < count; at++) doneIds.push(await submit(page.request, desk, slowGraph(0.02, `-list-${at}`)));
   const failed = await submit(page.request, desk, failingGraph);
   await untilState(page.request, desk, failed, "failed");
-  return { done, failed };
+  return { done: doneIds, failed };
 }
 
 const rows = (page: Page) => page.locator("tr[data-row]");
@@ -20,7 +20,7 @@ const chip = (page: Page, name: RegExp) => page.getByRole("group", { name: "Filt
 async function toolBar(page: Page): Promise<{ hidden: string[]; headBelowPx: number }> {
   await page.mouse.wheel(0, 400);
   await page.waitForFunction(() => window.scrollY > 200);
-  const seen = await page.getByRole("group", { name: "Filters" }).evaluate((bar) => {
+  const filterBar = await page.getByRole("group", { name: "Filters" }).evaluate((bar) => {
     const { right, bottom } = bar.getBoundingClientRect();
     const outside = [...bar.querySelectorAll("a, button, select")].filter((element) => {
       const box = element.getBoundingClientRect();
@@ -30,7 +30,7 @@ async function toolBar(page: Page): Promise<{ hidden: string[]; headBelowPx: num
     return { hidden: outside.map(({ textContent }) => textContent ?? ""), headBelowPx: Math.round((head?.top ?? 0) - bottom) };
   });
   await page.evaluate(() => window.scrollTo(0, 0));
-  return seen;
+  return filterBar;
 }
 
 test("restores filters, sort and page from the address", async ({ page, ownDesk }) => {
@@ -161,17 +161,17 @@ test("keeps a jump within a thousand rows, and restores it on Back", async ({ si
     status: "completed",
     create_time: 1_767_225_600_000 - index,
   }));
-  const many = { jobs, pagination: { offset: 0, limit: 1000, total: 1000, has_more: false } };
-  await answerLive(page, { jobs: many });
+  const thousandJobs = { jobs, pagination: { offset: 0, limit: 1000, total: 1000, has_more: false } };
+  await answerLive(page, { jobs: thousandJobs });
   // Too narrow for a panel: a press opens the job's page.
   await page.setViewportSize({ width: 900, height: 900 });
   await page.goto(`${desk.url}/jobs?limit=1000`);
   await expect(page.getByText("1–1,000 of 1,000")).toBeVisible();
-  // After scrolling far away from the row with keyboard focus, the next key returns there and continues from it.
+  // After scrolling away from the focused row, the next key returns to it.
   const keyed = () => page.evaluate(() => document.activeElement?.closest("tr")?.getAttribute("aria-rowindex"));
-  for (const place of ["2", "3"]) {
+  for (const position of ["2", "3"]) {
     await page.keyboard.press("j");
-    await expect.poll(keyed).toBe(place);
+    await expect.poll(keyed).toBe(position);
   }
   await page.evaluate(() => window.scrollTo(0, 40_000));
   await expect.poll(() => page.evaluate(() => document.elementFromPoint(600, 450)?.closest("tr")?.dataset.row !== undefined)).toBe(true);

@@ -11,8 +11,8 @@ const bar = (page: Page) => page.getByRole("region", { name: "Selected rows" });
 const outcome = (page: Page) => page.getByRole("region", { name: "Actions for the selected jobs" });
 
 test("saves, opens, sets as default and removes a saved view", async ({ page, ownDesk }) => {
-  const done = await submit(page.request, ownDesk, slowGraph(0.02));
-  await untilState(page.request, ownDesk, done, "completed");
+  const doneId = await submit(page.request, ownDesk, slowGraph(0.02));
+  await untilState(page.request, ownDesk, doneId, "completed");
   await page.goto(`${ownDesk.url}/jobs?status=failed&sort_by=execution_time&limit=25`);
   await expect(page.getByText("No jobs match these filters")).toBeVisible();
   const views = page.getByRole("button", { name: "Views" });
@@ -24,7 +24,7 @@ test("saves, opens, sets as default and removes a saved view", async ({ page, ow
   await expect(dialog.getByRole("link", { name: "Broken ones" })).toHaveAttribute("aria-current", "true");
   await expectAccessible(page);
 
-  // Through its link, whose address holds the whole view.
+  // Opens the link, whose URL contains the whole view.
   await page.goto(`${ownDesk.url}/jobs`);
   await expect(rows(page)).toHaveCount(1);
   await views.click();
@@ -34,7 +34,7 @@ test("saves, opens, sets as default and removes a saved view", async ({ page, ow
   await expect(page).toHaveURL(/limit=25/);
   await expect(page.getByText("No jobs match these filters")).toBeVisible();
 
-  // As the default it comes first, and all jobs are still one press away.
+  // The default view comes first, and all jobs are one click away.
   await views.click();
   const star = dialog.getByRole("button", { name: "Use Broken ones" });
   await star.click();
@@ -58,11 +58,11 @@ test("filters jobs by the id of a workflow", async ({ signedIn: page, desk }) =>
   const workflow = "11111111-2222-4333-8444-555555555555";
   const data = { prompt: slowGraph(0.02, "-mine"), extra_data: { extra_pnginfo: { workflow: { id: workflow } } }, workflow_id: workflow };
   const response = await page.request.post(`${desk.url}/api/prompt`, { data, headers: { origin: desk.url } });
-  const { prompt_id: mine }: { prompt_id: string } = await response.json();
-  const other = await submit(page.request, desk, slowGraph(0.02, "-other"));
-  await untilState(page.request, desk, other, "completed");
+  const { prompt_id: ownJobId }: { prompt_id: string } = await response.json();
+  const otherId = await submit(page.request, desk, slowGraph(0.02, "-other"));
+  await untilState(page.request, desk, otherId, "completed");
   await page.goto(`${desk.url}/jobs`);
-  await expect(page.locator(`tr[data-row="${other}"]`)).toBeVisible();
+  await expect(page.locator(`tr[data-row="${otherId}"]`)).toBeVisible();
   await page.getByRole("button", { name: /^Filters/ }).click();
   await page.getByRole("group", { name: "Workflow" }).getByRole("button").click();
   const dialog = page.getByRole("dialog", { name: "Jobs of one workflow" });
@@ -71,11 +71,11 @@ test("filters jobs by the id of a workflow", async ({ signedIn: page, desk }) =>
   await dialog.getByLabel("Name or id").press("Enter");
   await expect(page).toHaveURL(new RegExp(`workflow_id=${workflow}`));
   await expect(rows(page)).toHaveCount(1);
-  await expect(page.locator(`tr[data-row="${mine}"]`)).toBeVisible();
+  await expect(page.locator(`tr[data-row="${ownJobId}"]`)).toBeVisible();
   await expect(page.getByRole("button", { name: "Filters: 1" })).toBeVisible();
   await page.getByRole("group", { name: "Workflow" }).getByRole("button").click();
   await dialog.getByRole("button", { name: "Any workflow" }).click();
-  await expect(page.locator(`tr[data-row="${other}"]`)).toBeVisible();
+  await expect(page.locator(`tr[data-row="${otherId}"]`)).toBeVisible();
 });
 
 test("cancels all matching jobs across pages on a plain local server", async ({ signedIn: page, desk }) => {
@@ -101,10 +101,10 @@ test("cancels all matching jobs across pages on a plain local server", async ({ 
   await expect(bar(page)).toContainText("30 selected");
   await expectAccessible(page);
   await bar(page).getByRole("button", { name: "Cancel" }).click();
-  const ask = page.getByRole("dialog");
-  await expect(ask).toContainText("This cannot be undone");
+  const dialog = page.getByRole("dialog");
+  await expect(dialog).toContainText("This cannot be undone");
   await expectAccessible(page);
-  await ask.getByRole("button", { name: /^Cancel 30 jobs$/ }).click();
+  await dialog.getByRole("button", { name: /^Cancel 30 jobs$/ }).click();
   await expect(outcome(page)).toContainText("30 cancelled");
   expect(server.place.pending).toEqual([]);
   expect(server.place.running.map(([, id]) => id)).toEqual(ids.slice(0, 1));

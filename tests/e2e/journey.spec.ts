@@ -6,8 +6,8 @@ import { cancel, slowGraph, submit, untilState } from "./support/jobs";
 import { connect, goTo, setUpByLink } from "./support/steps";
 import { expect, test } from "./support/test";
 
-test("turns a newcomer's workflow file and photo into a picture in the gallery", async ({ page, freshDesk, target, service }) => {
-  await test.step("makes the printed link's user the owner of a connected console", async () => {
+test("runs a new user's workflow file and photo and shows the picture in the gallery", async ({ page, freshDesk, target, service }) => {
+  await test.step("makes the user of the printed link the owner of a connected console", async () => {
     await setUpByLink(page, freshDesk);
   });
   if (target === "port") await test.step("connects to a service on another port", () => connect(page, { name: "Other port", ...service }));
@@ -15,7 +15,7 @@ test("turns a newcomer's workflow file and photo into a picture in the gallery",
   // Keeps the service's only slot busy until the next job was seen waiting.
   const before = await submit(page.request, freshDesk, slowGraph(600));
 
-  await test.step("Run shows the shipped photograph in the node that loads it", async () => {
+  await test.step("shows the bundled photo in the node that loads it", async () => {
     await goTo(page, "Run a workflow");
     await expect(page.getByText("Drop a workflow file here")).toBeVisible();
     await drop(page.getByText("Drop a workflow file here"), sample("02-poster-from-photo"));
@@ -34,7 +34,7 @@ test("turns a newcomer's workflow file and photo into a picture in the gallery",
   await expect(accepted).toBeVisible();
   const jobId = new URL((await accepted.getAttribute("href")) ?? "", freshDesk.url).pathname.split("/").at(-1) ?? "";
 
-  await test.step("updates the job in Jobs by itself up to its picture", async () => {
+  await test.step("updates the job in Jobs until its picture appears", async () => {
     await goTo(page, "Jobs");
     const row = page.getByRole("row").filter({ has: page.getByTitle(jobId) });
     await expect(row.getByText("Pending")).toBeVisible();
@@ -60,7 +60,7 @@ test("turns a newcomer's workflow file and photo into a picture in the gallery",
     await expect.poll(() => output.evaluate((image: HTMLImageElement) => image.naturalWidth)).toBeGreaterThan(0);
   });
 
-  await test.step("Assets shows the picture, made from their own photograph", async () => {
+  await test.step("shows the picture made from the user's own photo in Assets", async () => {
     await goTo(page, "Assets");
     const poster = page
       .getByRole("main")

@@ -15,7 +15,7 @@ test("names a bad setting and its valid values when starting fails", async () =>
 test("starts with npm start and drains requests on Ctrl-C before exiting with 0", async ({ context, request }) => {
   const desk = await startDesk({}, "bin/start.mjs");
   expect((await request.get(`${desk.url}/api/health`)).status()).toBe(200);
-  // People and programs read the output of a start: it has the console's addresses and none of the framework's messages.
+  // The start output lists the console's URLs and no framework messages.
   expect(desk.output()).not.toContain("next.config");
   const second = startProcess("bin/start.mjs", { PORT: "0", LIGHTDESK_DATA_DIR: desk.dataDir });
   expect(await second.ended).toBe(1);
@@ -32,7 +32,7 @@ test("starts with npm start and drains requests on Ctrl-C before exiting with 0"
   expect(await stopped, desk.output()).toBe(0);
 });
 
-/** Whether a process still accepts new connections there. */
+/** Whether the process still accepts connections. */
 async function accepts(url: string): Promise<boolean> {
   return fetch(`${url}/api/health`).then(
     () => true,

@@ -1,4 +1,4 @@
-// Live updates in a browser: what other tabs do appears without a request of its own.
+// Live updates in a browser: changes from other tabs appear without extra requests.
 import { type Page } from "@playwright/test";
 import { slowGraph, submit, untilState } from "./support/jobs";
 import { isLiveRequest } from "./support/live";
@@ -9,11 +9,11 @@ const freshness = (page: Page) => page.getByRole("main").locator("[data-freshnes
 
 /** Opens a page, and returns once it has read what it reads by itself. */
 async function open(page: Page, url: string): Promise<void> {
-  const own = ["/api/console/counts", "/api/console/session"].map((path) =>
+  const ownRequests = ["/api/console/counts", "/api/console/session"].map((path) =>
     page.waitForResponse((response) => new URL(response.url()).pathname === path),
   );
   await page.goto(url);
-  await Promise.all(own);
+  await Promise.all(ownRequests);
 }
 
 /** The paths of the GET requests of the console's API. */
@@ -28,15 +28,15 @@ function noteReads(page: Page): string[] {
 
 test("shows a job in two other tabs over one stream without list requests", async ({ signedIn: page, desk }) => {
   await open(page, `${desk.url}/jobs`);
-  const other = await page.context().newPage();
-  await open(other, `${desk.url}/queue`);
-  const reads = [noteReads(page), noteReads(other)];
+  const otherPage = await page.context().newPage();
+  await open(otherPage, `${desk.url}/queue`);
+  const reads = [noteReads(page), noteReads(otherPage)];
   const id = await submit(page.request, desk, slowGraph(4, "-watched"));
   await expect(row(page, id)).toContainText("running", { ignoreCase: true });
   await expect(row(page, id)).toContainText(/\d+\s?%/);
-  await expect(row(other, id)).toBeVisible();
+  await expect(row(otherPage, id)).toBeVisible();
   await expect(row(page, id)).toContainText("completed", { ignoreCase: true });
-  await expect(row(other, id)).toHaveCount(0);
+  await expect(row(otherPage, id)).toHaveCount(0);
   expect(reads.flat().filter((path) => path !== "/api/console/events" && !/thumbnail|view/.test(path))).toEqual([]);
 });
 
@@ -52,22 +52,22 @@ test("resumes where the stream was cut", async ({ signedIn: page, context, desk 
   await expect(freshness(page)).toHaveText("live");
 });
 
-test("shares one stream among more tabs than a browser has connections, and passes it on", async ({ signedIn: page, context, desk }) => {
+test("shares one stream among more tabs than the browser has connections", async ({ signedIn: page, context, desk }) => {
   const streams: Page[] = [];
   context.on("request", (request) => void (isLiveRequest(new URL(request.url())) && streams.push(request.frame().page())));
   await page.goto(`${desk.url}/jobs`);
   await expect(freshness(page)).toHaveText("live");
-  const others: Page[] = [];
+  const otherPages: Page[] = [];
   for (let tab = 1; tab < 8; tab += 1) {
-    const other = await context.newPage();
-    others.push(other);
-    await other.goto(`${desk.url}/jobs`);
-    await expect(freshness(other)).toHaveText("live");
+    const otherPage = await context.newPage();
+    otherPages.push(otherPage);
+    await otherPage.goto(`${desk.url}/jobs`);
+    await expect(freshness(otherPage)).toHaveText("live");
   }
   expect(new Set(streams)).toEqual(new Set([page]));
   await page.close();
   const id = await submit(context.request, desk, slowGraph(0.02, "-tabs"));
-  for (const other of others) await expect(row(other, id)).toContainText("completed", { ignoreCase: true });
+  for (const otherPage of otherPages) await expect(row(otherPage, id)).toContainText("completed", { ignoreCase: true });
   expect(new Set(streams).size).toBe(2);
 });
 

@@ -13,12 +13,15 @@ import { expect, test } from "./support/test";
 const startChanged = (serviceUrl: string, change: (text: string) => string) =>
   startStandIn((request, response) =>
     passOn(serviceUrl, request, response, {
-      answered(answer) {
-        if (!answer.headers["content-type"]?.includes("json"))
-          return void answer.pipe(response.writeHead(answer.statusCode ?? 502, answer.headers));
+      answered(upstreamResponse) {
+        if (!upstreamResponse.headers["content-type"]?.includes("json"))
+          return void upstreamResponse.pipe(response.writeHead(upstreamResponse.statusCode ?? 502, upstreamResponse.headers));
         let text = "";
-        answer.setEncoding("utf8").on("data", (part: string) => (text += part));
-        answer.on("end", () => void response.writeHead(answer.statusCode ?? 502, { "content-type": "application/json" }).end(change(text)));
+        upstreamResponse.setEncoding("utf8").on("data", (part: string) => (text += part));
+        upstreamResponse.on(
+          "end",
+          () => void response.writeHead(upstreamResponse.statusCode ?? 502, { "content-type": "application/json" }).end(change(text)),
+        );
       },
     }),
   );
@@ -36,7 +39,7 @@ test("stops only the running job of a local server, shows its error and pictures
   const server = await startLocalServer(files);
   const connection = await keepConnection(page, desk, { name: "Workshop", baseUrl: server.url });
   const at = (path: string) => `${desk.url}${path}?connection=${connection}`;
-  const [stopped, failed, done] = [
+  const [stopped, failed, doneId] = [
     await submit(page.request, desk, graph, { connection }),
     await submit(page.request, desk, { ...graph, "4": { class_type: "PreviewImage", inputs: { images: ["2", 0] } } }, { connection }),
     await submit(
@@ -56,7 +59,7 @@ test("stops only the running job of a local server, shows its error and pictures
     await page.getByRole("button", { name: "Stop job" }).click();
     await expect(page.getByText("stop requested for 1", { exact: true })).toBeVisible();
     await expect.poll(() => server.place.running).toEqual([]);
-    expect(server.place.pending.map(([, id]) => id)).toEqual([failed, done]);
+    expect(server.place.pending.map(([, id]) => id)).toEqual([failed, doneId]);
     await expect(nodeOf(page, "1")).toContainText("stopped");
     await expect(nodeOf(page, "3")).toContainText("not reached");
   });
@@ -74,29 +77,29 @@ test("stops only the running job of a local server, shows its error and pictures
     files.pictures.set("output/sets/first_00001_.png", bytes);
     server.begin();
     server.end({ "1": { images: [{ filename: "first_00001_.png", subfolder: "sets", type: "output" }] } });
-    await page.goto(at(`/jobs/${done}`));
+    await page.goto(at(`/jobs/${doneId}`));
     await expect.poll(() => width(page.getByRole("main").locator("img").first())).toBeGreaterThan(0);
   });
   await test.step("lists the newest first", async () => {
     await page.goto(at("/jobs"));
     const rows = page.locator("tr[data-row]");
     await expect(rows).toHaveCount(3);
-    expect(await rows.evaluateAll((all) => all.map((row) => row.getAttribute("data-row")))).toEqual([done, failed, stopped]);
+    expect(await rows.evaluateAll((all) => all.map((row) => row.getAttribute("data-row")))).toEqual([doneId, failed, stopped]);
     for (const [id, word] of [
-      [done, "completed"],
+      [doneId, "completed"],
       [failed, "failed"],
       [stopped, "cancelled"],
     ])
       await expect(page.locator(`tr[data-row="${id}"]`)).toContainText(word ?? "", { ignoreCase: true });
     await expect(page.locator(`tr[data-row="${failed}"]`)).toContainText("the kernel does not fit the picture");
-    await expect.poll(() => width(page.locator(`tr[data-row="${done}"] img`).first())).toBeGreaterThan(0);
+    await expect.poll(() => width(page.locator(`tr[data-row="${doneId}"] img`).first())).toBeGreaterThan(0);
   });
   await test.step("shows the overview", async () => {
     await page.goto(at("/"));
     const failure = page.getByRole("region", { name: "Failed recently" });
     await expect(failure).toContainText("the kernel does not fit the picture");
     await expect(failure).not.toContainText("days ago");
-    await expect.poll(() => width(page.locator(`[data-job="${done}"] img`).first())).toBeGreaterThan(0);
+    await expect.poll(() => width(page.locator(`[data-job="${doneId}"] img`).first())).toBeGreaterThan(0);
   });
   await server.close();
 });
@@ -113,11 +116,11 @@ test.describe("shows Shanghai time", () => {
     const zoneless = await startChanged(service.url, (text) => text.replaceAll(/("\w+_at":"[\d-]+T[\d:.]+)Z"/g, '$1"'));
     const plain = await keepConnection(page, desk, { name: "Workshop", baseUrl: zoneless.url, key: service.key });
     const before = Date.now();
-    const made = await page.request.post(`${desk.url}/api/assets?connection=${plain}`, {
+    const response = await page.request.post(`${desk.url}/api/assets?connection=${plain}`, {
       headers: { origin: desk.url },
       multipart: { tags: '["zone"]', name: "leaf.png", file: { name: "leaf.png", mimeType: "image/png", buffer: bytes } },
     });
-    expect((await made.json()).created_at).toMatch(/\d$/);
+    expect((await response.json()).created_at).toMatch(/\d$/);
 
     const stamp = async (connection: string) => {
       await page.goto(`${desk.url}/assets?connection=${connection}&include_public=false`);

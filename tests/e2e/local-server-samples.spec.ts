@@ -5,7 +5,7 @@ import { expectAccessible } from "./support/accessible";
 import { keepConnection } from "./support/connections";
 import { expect, test } from "./support/test";
 
-test("uploads a sample picture to a server that lacks it and names one it cannot send", async ({ signedIn: page, desk }) => {
+test("uploads a sample picture the server lacks and names one it can't send", async ({ signedIn: page, desk }) => {
   const files = createLocalFiles();
   const server = await startLocalServer(files);
   const connection = await keepConnection(page, desk, { name: "Workshop", baseUrl: server.url });

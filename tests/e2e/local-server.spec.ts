@@ -71,7 +71,7 @@ test("marks a truncated history in the list and in a search", async ({ signedIn:
   await server.close();
 });
 
-test("shows a vanished job as gone, and a stopped one with its node", async ({ signedIn: page, desk }) => {
+test("shows a vanished job as removed and a stopped one with its node", async ({ signedIn: page, desk }) => {
   const server = await startLocalServer();
   const connection = await keepConnection(page, desk, { name: "Workshop", baseUrl: server.url });
   const [running = "", waiting = ""] = [server.submit(), server.submit()];
@@ -79,18 +79,18 @@ test("shows a vanished job as gone, and a stopped one with its node", async ({ s
   await page.goto(`${desk.url}/jobs/${running}?connection=${connection}`);
   await expect(page.getByRole("region", { name: "Graph" }).getByText("1 node")).toBeVisible();
   await expect(page.locator("[data-freshness]")).toHaveCount(1);
-  const other = await page.context().newPage();
-  await other.goto(`${desk.url}/jobs/${waiting}?connection=${connection}`);
-  await expect(other.getByRole("button", { name: "Cancel job" })).toBeVisible();
+  const otherPage = await page.context().newPage();
+  await otherPage.goto(`${desk.url}/jobs/${waiting}?connection=${connection}`);
+  await expect(otherPage.getByRole("button", { name: "Cancel job" })).toBeVisible();
   server.restart();
-  for (const seen of [page, other]) {
-    await seen.bringToFront();
-    await expect(seen.getByText("Gone", { exact: true })).toBeVisible();
-    await expect(seen.getByText("it left the queue, or the server was restarted")).toBeVisible();
-    await expect(seen.locator("[data-freshness]")).toHaveCount(0);
-    for (const word of ["Running", "Pending"]) await expect(seen.getByRole("main").getByText(word, { exact: true })).toHaveCount(0);
+  for (const openPage of [page, otherPage]) {
+    await openPage.bringToFront();
+    await expect(openPage.getByText("Gone", { exact: true })).toBeVisible();
+    await expect(openPage.getByText("it left the queue, or the server was restarted")).toBeVisible();
+    await expect(openPage.locator("[data-freshness]")).toHaveCount(0);
+    for (const word of ["Running", "Pending"]) await expect(openPage.getByRole("main").getByText(word, { exact: true })).toHaveCount(0);
   }
-  await expectAccessible(other);
+  await expectAccessible(otherPage);
   const cancelled = await page.request.post(`${desk.url}/api/queue?connection=${connection}`, {
     data: { delete: [waiting] },
     headers: { origin: desk.url },

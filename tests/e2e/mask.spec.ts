@@ -19,7 +19,7 @@ async function uploaded(page: Page, desk: Desk, { name, type, bytes }: DroppedFi
 }
 
 /** Pixels of the stored file, each as [red, green, blue, alpha]. */
-async function stored(page: Page, desk: Desk, href: string | null) {
+async function storedMask(page: Page, desk: Desk, href: string | null) {
   const id = /\/assets\/([^/?]+)/.exec(href ?? "")?.[1] ?? "";
   const { asset_hash: filename }: { asset_hash: string } = await (await page.request.get(`${desk.url}/api/assets/${id}`)).json();
   const file = await page.request.get(`${desk.url}/api/view`, { params: { filename } });
@@ -70,7 +70,7 @@ test("saves a painted mask as alpha and reopens it for more painting", async ({ 
   const result = await save(page);
   await expectAccessible(page);
   const href = await result.getByRole("link", { name: "Open asset" }).getAttribute("href");
-  const first = await stored(page, desk, href);
+  const first = await storedMask(page, desk, href);
   expect(first.size).toEqual([1400, 1000]);
   expect([first.at(700, 500), first.at(10, 20), first.at(39, 59)]).toEqual(Array(3).fill([20, 120, 220, 0]));
   expect([first.at(9, 20), first.at(10, 19), first.at(40, 59), first.at(1399, 999)]).toEqual(Array(4).fill([20, 120, 220, 255]));
@@ -80,8 +80,8 @@ test("saves a painted mask as alpha and reopens it for more painting", async ({ 
   await rectangle(page, { Left: 1300, Top: 900, Width: 500, Height: 500 });
   await page.keyboard.press("Control+z");
   await page.keyboard.press("Control+y");
-  const again = await save(page);
-  const second = await stored(page, desk, await again.getByRole("link", { name: "Open asset" }).getAttribute("href"));
+  const secondSave = await save(page);
+  const second = await storedMask(page, desk, await secondSave.getByRole("link", { name: "Open asset" }).getAttribute("href"));
   expect([second.at(700, 500), second.at(10, 20), second.at(1300, 900), second.at(1399, 999)]).toEqual(Array(4).fill([20, 120, 220, 0]));
   expect([second.at(1299, 900), second.at(9, 20)]).toEqual(Array(2).fill([20, 120, 220, 255]));
   const asset: { user_metadata: { original_hash: string } } = await (await page.request.get(`${desk.url}/api/assets/${second.id}`)).json();
@@ -114,15 +114,15 @@ test("paints a mask by keyboard and keeps it after leaving and failed uploads", 
   await page.context().clearCookies();
   await page.getByRole("button", { name: "Try again" }).click();
   await expect(page.getByRole("link", { name: "Sign in", exact: true })).toBeVisible();
-  const leaving = page.waitForEvent("dialog");
+  const pending = page.waitForEvent("dialog");
   const reloading = page.evaluate(() => void setTimeout(() => location.reload()));
-  const question = await leaving;
+  const question = await pending;
   expect(question.type()).toBe("beforeunload");
   await Promise.all([question.dismiss(), reloading]);
   await desk.signIn(page.context());
   await page.getByRole("button", { name: "Try again" }).click();
   const result = page.getByRole("status").filter({ hasText: "Saved as" });
-  const { at } = await stored(page, desk, await result.getByRole("link", { name: "Open asset" }).getAttribute("href"));
+  const { at } = await storedMask(page, desk, await result.getByRole("link", { name: "Open asset" }).getAttribute("href"));
   expect([at(700, 510), at(700, 480), at(5, 5)]).toEqual([
     [200, 90, 10, 0],
     [200, 90, 10, 255],
@@ -156,7 +156,11 @@ test("aligns masks with rotated, transparent, deep and thin pictures; two finger
       await rectangle(page, { Left: 0, Top: 80, Width: 60, Height: 5 });
       await page.getByRole("button", { name: "Save mask" }).click();
       const result = page.getByRole("status").filter({ hasText: "Saved as photo-" });
-      const { size, at, ...masked } = await stored(page, desk, await result.getByRole("link", { name: "Open asset" }).getAttribute("href"));
+      const { size, at, ...masked } = await storedMask(
+        page,
+        desk,
+        await result.getByRole("link", { name: "Open asset" }).getAttribute("href"),
+      );
       const width = name === "photo-thin.png" ? 1 : upright.width;
       expect(size).toEqual([width, upright.height]);
       const alphas = [79, 80, 84, 85].map((y) => at(width - 1, y)[3]);

@@ -6,7 +6,7 @@ import { expect, test } from "./support/test";
 const PASSWORD = "another good password";
 type Role = "viewer" | "operator" | "admin";
 
-test("lets an operator join by link, run a workflow and see why Settings is closed", async ({ signedIn: page, desk, browser }) => {
+test("lets an operator join by link and explains why Settings is closed", async ({ signedIn: page, desk, browser }) => {
   const link = await invite(page, desk, "grace@example.com", "operator");
   const grace = await join(browser, link, "Grace Operator");
 
@@ -20,15 +20,15 @@ test("lets an operator join by link, run a workflow and see why Settings is clos
     await expect(memberRow(page, owner.name).getByRole("button")).toHaveCount(0);
   });
 
-  await test.step("lets the owner withdraw a link sent to a wrong address", async () => {
-    const wrong = await invite(page, desk, "wrong@example.com", "viewer");
+  await test.step("lets the owner withdraw an invitation to a wrong address", async () => {
+    const invitation = await invite(page, desk, "wrong@example.com", "viewer");
     await page.getByRole("button", { name: "Withdraw: wrong@example.com" }).click();
     await page.getByRole("button", { name: "Withdraw the invitation of wrong@example.com" }).click();
     await expect(page.getByText("No open invitations.")).toBeVisible();
-    const late = await (await browser.newContext()).newPage();
-    await late.goto(wrong);
-    await expect(late.getByText("This invitation is no longer valid")).toBeVisible();
-    await late.context().close();
+    const latePage = await (await browser.newContext()).newPage();
+    await latePage.goto(invitation);
+    await expect(latePage.getByText("This invitation is no longer valid")).toBeVisible();
+    await latePage.context().close();
   });
 
   await test.step("lets the member run a sample", async () => {
@@ -64,7 +64,7 @@ test("keeps the workflow open and explains why a viewer cannot run it", async ({
   await openSample(vera);
   await expectAtHead(vera, roleNote);
   const run = vera.getByRole("button", { name: "Run", exact: true });
-  // Whether the button refuses before or after it is pressed: the page must show the reason, and nothing may be submitted.
+  // Whether it is disabled before or after the click, the page shows the reason and submits nothing.
   const submitted: string[] = [];
   vera.on("response", (response) => {
     if (response.url().endsWith("/api/prompt")) submitted.push(String(response.status()));
@@ -82,7 +82,7 @@ test("signs out a lowered admin and applies the new role; keeps a removed one ou
   await expect(memberRow(alan, owner.name).getByText("cannot be removed")).toBeVisible();
   await page.goto(`${desk.url}/settings/members`);
 
-  await test.step("lets the owner lower a member", async () => {
+  await test.step("lets the owner change a member to a lower role", async () => {
     await page.getByRole("button", { name: "Change role: Alan Admin" }).click();
     const dialog = page.getByRole("dialog", { name: "Change the role of Alan Admin" });
     await expect(dialog.getByRole("radio", { name: /owner/ })).toHaveCount(0);
@@ -143,9 +143,9 @@ async function join(browser: Browser, link: string, name: string): Promise<Page>
 async function signInAs(page: Page, email: string): Promise<void> {
   await page.getByLabel("Email").fill(email);
   await page.getByLabel("Password").fill(PASSWORD);
-  const answered = page.waitForResponse((response) => response.url().includes("/api/auth/callback/credentials"));
+  const pendingResponse = page.waitForResponse((response) => response.url().includes("/api/auth/callback/credentials"));
   await page.getByRole("button", { name: "Sign in" }).click();
-  await answered;
+  await pendingResponse;
 }
 
 function memberRow(page: Page, name: string) {
@@ -161,7 +161,7 @@ async function openSample(page: Page): Promise<void> {
 /** Above all controls of the page, and visible without scrolling. */
 async function expectAtHead(page: Page, locator: Locator): Promise<void> {
   await expect(locator).toBeInViewport({ ratio: 1 });
-  const below = page.getByRole("main").locator("input, textarea, select").filter({ visible: true }).first();
-  const [line, first] = [await locator.boundingBox(), await below.boundingBox()];
+  const fieldsBelow = page.getByRole("main").locator("input, textarea, select").filter({ visible: true }).first();
+  const [line, first] = [await locator.boundingBox(), await fieldsBelow.boundingBox()];
   expect(line && first && line.y + line.height <= first.y, JSON.stringify([line, first])).toBe(true);
 }

@@ -107,9 +107,9 @@ test("keeps a tab on its connection when another tab switches", async ({ page, c
   const connectionButton = page.getByRole("button", { name: "Switch connection, now Embedded service" }).filter({ visible: true });
   await page.goto(`${ownDesk.url}/queue`);
   await expect(connectionButton).toBeVisible();
-  const other = await context.newPage();
-  await other.goto(`${ownDesk.url}/settings`);
-  await connect(other, { name: "Another", url: service.url, key: service.key });
+  const otherPage = await context.newPage();
+  await otherPage.goto(`${ownDesk.url}/settings`);
+  await connect(otherPage, { name: "Another", url: service.url, key: service.key });
   await expect(page).toHaveURL(/connection=/);
   await page.reload();
   await expect(connectionButton).toBeVisible();

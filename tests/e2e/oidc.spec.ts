@@ -14,19 +14,19 @@ const test = base.extend<{ world: World }>({
       eve: { email: "eve@evil.example", name: "Eve" },
       owner: { email: owner.email, name: "Ada Owner", groups: ["staff"] },
     });
-    const other = await startOidcServer("other", {
+    const otherProvider = await startOidcServer("other", {
       bob: { email: "bob@example.com", name: "Bob of Other" },
       una: { email: "una@example.com", name: "Una", email_verified: false },
     });
     const desk = await startDesk({
       LIGHTDESK_OIDC: "acme,other",
       ...oidcSettings("acme", acme, { DOMAINS: "example.com", SIGN_UP: "viewer", ROLE_CLAIM: "groups", ROLES: "bosses:admin,*:operator" }),
-      ...oidcSettings("other", other, { LABEL: "Other Inc.", DOMAINS: "example.com", SIGN_UP: "viewer" }),
+      ...oidcSettings("other", otherProvider, { LABEL: "Other Inc.", DOMAINS: "example.com", SIGN_UP: "viewer" }),
     });
     await desk.setUp(request);
-    await provide({ desk, acme, other });
+    await provide({ desk, acme, other: otherProvider });
     expect(await desk.stop(), desk.output()).toBe(0);
-    await Promise.all([acme.stop(), other.stop()]);
+    await Promise.all([acme.stop(), otherProvider.stop()]);
   },
 });
 
@@ -49,9 +49,9 @@ test("signs in by OIDC with the role of a group and signs out at the provider", 
     await page.getByLabel("Email").fill("friend@example.com");
     await page.getByRole("button", { name: "Create link" }).click();
     const dialog = page.getByRole("dialog", { name: "Confirm that it is you" });
-    const opened = page.waitForEvent("popup");
+    const popup = page.waitForEvent("popup");
     await dialog.getByRole("button", { name: "Continue with Acme" }).click();
-    await signInThere(await opened, acme, "ada");
+    await signInThere(await popup, acme, "ada");
     await expect(page.getByLabel("Link for friend@example.com")).toBeVisible();
   });
 

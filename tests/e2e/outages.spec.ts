@@ -7,8 +7,8 @@ import { expect, test } from "./support/test";
 
 const pathOf = ({ url = "" }: IncomingMessage) => new URL(url, "http://x").pathname;
 const at = (path: string) => (request: IncomingMessage) => pathOf(request) === path;
-const refusing = (status: number, more: Record<string, string> = {}, message = "because of a reason of its own") =>
-  answering(status, "application/json", JSON.stringify({ error: { message } }), more);
+const refusing = (status: number, extra: Record<string, string> = {}, message = "because of a reason of its own") =>
+  answering(status, "application/json", JSON.stringify({ error: { message } }), extra);
 
 let line: FlakyService;
 let connection: string;
@@ -43,7 +43,7 @@ test("keeps pages usable when pictures time out and loads them on recovery", asy
   await expect.poll(() => underWay.size).toBeLessThanOrEqual(4);
   await goTo(page, "Jobs");
   await expect(page.getByRole("main").locator("[data-freshness]")).toHaveText("live");
-  // The pictures' page is gone, so none of their requests is under way any more.
+  // The page with the pictures is closed, so none of its requests is in flight.
   await expect.poll(() => underWay.size).toBe(0);
   await goTo(page, "Assets");
   await expect(gallery.getByRole("link", { name: "photo.png" })).toBeVisible();
@@ -91,19 +91,19 @@ test("recovers open pages from refusals and from a service that restarts", async
   }
 });
 
-test("does not call a job removed after one failed lookup", async ({ signedIn: page, desk, service }) => {
+test("keeps a job after one failed lookup", async ({ signedIn: page, desk, service }) => {
   const id = await submit(page.request, desk, slowGraph(60, "-found"), { connection });
   await page.goto(`${desk.url}/jobs/${id}?connection=${connection}`);
   const stop = page.getByRole("button", { name: /^(Stop|Cancel) job$/ });
   await expect(stop).toBeVisible();
   const isDetail = at(`/api/jobs/${id}`);
   let next = 0;
-  const answer = forwarding(service.url);
+  const forward = forwarding(service.url);
   line.spoil((_request, response) => {
     response.writeHead(404, { "content-type": "application/json" }).end(JSON.stringify({ code: "NOT_FOUND", message: "no" }));
     line.spoil((request, later) => {
       next += 1;
-      answer(request, later);
+      forward(request, later);
     }, isDetail);
   }, isDetail);
   await expect.poll(() => next, { timeout: 60_000 }).toBeGreaterThan(0);
@@ -112,14 +112,14 @@ test("does not call a job removed after one failed lookup", async ({ signedIn: p
   await page.request.post(`${desk.url}/api/jobs/${id}/cancel`, { params: { connection }, headers: { origin: desk.url } });
 });
 
-test("verifies a cleared queue and history when the answer is lost", async ({ signedIn: page, desk, service }) => {
+test("verifies a cleared queue and history when the response is lost", async ({ signedIn: page, desk, service }) => {
   const running = await submit(page.request, desk, slowGraph(120, "-stays"), { connection });
   await submit(page.request, desk, slowGraph(1, "-goes"), { connection });
-  let sent = 0;
+  let sentCount = 0;
   const lose = (fault: RequestListener) =>
     line.spoil(
       (request, response) => {
-        sent += 1;
+        sentCount += 1;
         fault(request, response);
       },
       (request) => request.method === "POST" && /^\/api\/(queue|history)$/.test(pathOf(request)),
@@ -133,12 +133,12 @@ test("verifies a cleared queue and history when the answer is lost", async ({ si
   await clear.click();
   await inDialog.click();
   await expect(page.getByText(`1 job is still waiting. ${answerLost}`)).toBeVisible();
-  expect(sent).toBe(1);
+  expect(sentCount).toBe(1);
   lose(unanswered(service.url));
   await clear.click();
   await inDialog.click();
   await expect(page.getByText(`The job is no longer waiting. ${answerLost}`)).toBeVisible();
-  expect(sent).toBe(2);
+  expect(sentCount).toBe(2);
 
   await page.goto(`${desk.url}/history?connection=${connection}`);
   await page.getByRole("button", { name: /^Clear \d+ entr/ }).click();
@@ -149,7 +149,7 @@ test("verifies a cleared queue and history when the answer is lost", async ({ si
     .click();
   await expect(page.getByText("History cleared")).toBeVisible();
   await expect(page.getByText("The history is empty")).toBeVisible();
-  expect(sent).toBe(3);
+  expect(sentCount).toBe(3);
   line.spoil();
   await page.request.post(`${desk.url}/api/jobs/${running}/cancel`, { params: { connection }, headers: { origin: desk.url } });
 });

@@ -30,7 +30,7 @@ test("has no accessibility violations in any overlay in both themes", async ({ s
 
   const photo = await photograph({ r: 9, g: 99, b: 199 });
   await page.getByTestId("asset-files").setInputFiles({ name: photo.name, mimeType: photo.type, buffer: photo.bytes });
-  await test.step("adding files, and the tray", async () => {
+  await test.step("has no violations in the add-files dialog and the tray", async () => {
     await expect(page.getByRole("dialog")).toBeVisible();
     await expectAccessibleInBothThemes(page);
     await page.getByRole("dialog").getByRole("button", { name: "Add", exact: true }).click();
@@ -42,10 +42,10 @@ test("has no accessibility violations in any overlay in both themes", async ({ s
   await expect(page.getByText("photo.png").first()).toBeVisible();
   await look(page, "views of Assets", () => press(page, "Views"));
   await look(page, "filter by tags", () => press(page, "Filter by tags"));
-  for (const way of ["Download from URL…", "Add from a hash…"]) {
-    await look(page, way, async () => {
+  for (const method of ["Download from URL…", "Add from a hash…"]) {
+    await look(page, method, async () => {
       await press(page, "Add");
-      await page.getByRole("menuitem", { name: way }).click();
+      await page.getByRole("menuitem", { name: method }).click();
     });
   }
   await test.step("has no violations in the viewer and its comparison", async () => {

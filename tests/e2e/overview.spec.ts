@@ -30,8 +30,8 @@ test("creates one job and its picture from one press on a sample after set-up", 
   const { jobs } = await get<{ jobs: { id: string }[] }>(page.request, freshDesk, "/api/jobs");
   expect(jobs).toHaveLength(1);
   const id = jobs[0]?.id ?? "";
-  type Sent = { workflow: { prompt: unknown; extra_data: { extra_pnginfo: { workflow: { name: string } } } } };
-  const { workflow } = await get<Sent>(page.request, freshDesk, `/api/jobs/${id}`);
+  type SentPrompt = { workflow: { prompt: unknown; extra_data: { extra_pnginfo: { workflow: { name: string } } } } };
+  const { workflow } = await get<SentPrompt>(page.request, freshDesk, `/api/jobs/${id}`);
   expect(workflow.prompt).toEqual(graphOf("09-colour-field"));
   expect(workflow.extra_data.extra_pnginfo.workflow.name).toBe("Colour field");
   await expect(page.getByRole("heading", { level: 1 })).toContainText("Colour field");
@@ -39,12 +39,12 @@ test("creates one job and its picture from one press on a sample after set-up", 
   await untilState(page.request, freshDesk, id, "completed");
   await expectDrawn(page.getByRole("main").locator("img").first());
 
-  await test.step("runs nothing again when the Run page is reloaded", async () => {
+  await test.step("doesn't rerun when the Run page is reloaded", async () => {
     await page.reload();
     await expect(page.getByRole("button", { name: "Run", exact: true })).toBeVisible();
     expect((await get<{ jobs: unknown[] }>(page.request, freshDesk, "/api/jobs")).jobs).toHaveLength(1);
   });
-  await test.step("Jobs and History call it as the card did", async () => {
+  await test.step("shows the card's name in Jobs and History", async () => {
     for (const list of ["jobs", "history"]) {
       await page.goto(`${freshDesk.url}/${list}`);
       await expect(page.locator(`tr[data-row="${id}"]`)).toContainText("Colour field");
@@ -68,7 +68,7 @@ test("opens a workflow file chosen on the first page in Run", async ({ page, fre
   await expect(page.getByRole("button", { name: "Run", exact: true })).toBeVisible();
 });
 
-test("shows running and failed jobs, pictures, acts and runs per day", async ({ page, freshDesk: desk }) => {
+test("shows running and failed jobs, pictures, actions and runs per day", async ({ page, freshDesk: desk }) => {
   await desk.setUp(page.request);
   await desk.signIn(page.context());
   for (const name of ["01-invert", "09-colour-field"]) {
@@ -89,30 +89,32 @@ test("shows running and failed jobs, pictures, acts and runs per day", async ({ 
     await expect(runs.getByRole("link", { name: "long one" })).toBeVisible();
     await expect(runs.getByRole("progressbar", { name: "Progress of long one" })).toBeVisible();
     await expect(runs.getByText("1 waiting")).toBeVisible();
-    expect(await idsIn(runs)).toEqual(await listed(page.request, desk, { status: "in_progress" }));
+    expect(await idsIn(runs)).toEqual(await listJobs(page.request, desk, { status: "in_progress" }));
   });
   await test.step("shows failed jobs with reason and link", async () => {
     const failed = part(page, "Failed recently");
-    const ids = await listed(page.request, desk, { status: "failed" });
+    const ids = await listJobs(page.request, desk, { status: "failed" });
     expect(await idsIn(failed)).toEqual(ids);
     await expect(failed.getByText("Fail: no such file")).toBeVisible();
     await expect(failed.getByRole("link", { name: "poster" })).toHaveAttribute("href", `/jobs/${ids[0]}`);
   });
   await test.step("hides Run, invitations and the audit log from a viewer", async () => {
     const pictures = part(page, "Newest pictures");
-    const completed = await listed(page.request, desk, { status: "completed" });
+    const completed = await listJobs(page.request, desk, { status: "completed" });
     expect(await idsIn(pictures)).toEqual(completed);
     await expectAllDrawn(pictures.locator("img"), completed.length);
   });
-  await test.step("shows the team's last acts", async () => {
-    const acts = part(page, "Team activity");
-    await acts.scrollIntoViewIfNeeded();
+  await test.step("shows the team's last actions", async () => {
+    const activity = part(page, "Team activity");
+    await activity.scrollIntoViewIfNeeded();
     const { entries } = await get<{ entries: { id: number }[] }>(page.request, desk, "/api/console/audit", { limit: "6" });
-    await expect(acts.locator("[data-entry]")).toHaveCount(entries.length);
-    const shown = await acts.locator("[data-entry]").evaluateAll((rows) => rows.map((row) => Number(row.getAttribute("data-entry"))));
-    expect(shown).toEqual(entries.map(({ id }) => id));
+    await expect(activity.locator("[data-entry]")).toHaveCount(entries.length);
+    const entryIds = await activity
+      .locator("[data-entry]")
+      .evaluateAll((rows) => rows.map((row) => Number(row.getAttribute("data-entry"))));
+    expect(entryIds).toEqual(entries.map(({ id }) => id));
   });
-  await test.step("runs per day, as bars and as a table", async () => {
+  await test.step("shows runs per day as bars and as a table", async () => {
     const runs = part(page, "Runs per day");
     await expect(runs.getByTestId("runs-chart")).toBeVisible();
     await expect(runs.getByText("5 jobs counted so far")).toBeVisible();
@@ -167,14 +169,14 @@ test("offers a viewer neither Run nor invitations and does not read the audit lo
 
 test("explains missing nodes of a sample instead of offering Run", async ({ signedIn: page, desk }) => {
   const catalogue: Record<string, unknown> = JSON.parse(readFileSync("tests/fixtures/golden/object-info.json", "utf8"));
-  const some = Object.fromEntries(["EmptyImage", "ImageInvert", "SaveImage"].map((name) => [name, catalogue[name]]));
+  const nodeInfo = Object.fromEntries(["EmptyImage", "ImageInvert", "SaveImage"].map((name) => [name, catalogue[name]]));
   const answers: Record<string, unknown> = {
-    "/api/object_info": some,
+    "/api/object_info": nodeInfo,
     "/api/jobs": { jobs: [], pagination: { offset: 0, limit: 1, total: 0, has_more: false } },
   };
   const bare = await startStandIn((request, response) => {
-    const answer = answers[new URL(request.url ?? "/", "http://bare").pathname];
-    response.writeHead(answer ? 200 : 404, { "content-type": "application/json" }).end(JSON.stringify(answer ?? {}));
+    const body = answers[new URL(request.url ?? "/", "http://bare").pathname];
+    response.writeHead(body ? 200 : 404, { "content-type": "application/json" }).end(JSON.stringify(body ?? {}));
   });
   const connection = await keepConnection(page, desk, { name: "Bare", baseUrl: bare.url, key: "key" });
   await page.goto(`${desk.url}/?connection=${connection}`);
@@ -198,13 +200,13 @@ async function get<T>(request: APIRequestContext, desk: Desk, path: string, para
   return value;
 }
 
-async function listed(request: APIRequestContext, desk: Desk, params: Record<string, string>): Promise<string[]> {
+async function listJobs(request: APIRequestContext, desk: Desk, params: Record<string, string>): Promise<string[]> {
   const { jobs } = await get<{ jobs: { id: string }[] }>(request, desk, "/api/jobs", params);
   return jobs.map(({ id }) => id);
 }
 
 async function expectDrawn(picture: Locator): Promise<void> {
-  // Found again each time: a preview gives way to the output.
+  // Queried each time, since the output replaces a preview.
   const width = () =>
     picture.evaluate((image: HTMLImageElement) => {
       image.scrollIntoView({ block: "nearest" });

@@ -18,24 +18,24 @@ test("cancels one, several and all pending jobs, with the actual results", async
   await expect(page.getByText("Kept 1 job")).toBeVisible();
   await expect(page.getByText("Cancelling 1 job")).toBeHidden();
 
-  // Three at once by a range, of which one row is undone alone; a second action has its own Undo and changes nothing of the first.
-  const sent: unknown[] = [];
+  // Removes three by a range and undoes one of them. A second action has its own Undo.
+  const bodies: unknown[] = [];
   page.on("request", (request) => {
-    if (request.method() === "POST" && request.url().includes("/api/queue")) sent.push(request.postDataJSON());
+    if (request.method() === "POST" && request.url().includes("/api/queue")) bodies.push(request.postDataJSON());
   });
-  const acts = page.getByRole("region", { name: "Actions for the selected jobs" });
+  const actions = page.getByRole("region", { name: "Actions for the selected jobs" });
   await page.getByRole("checkbox", { name: `Select job ${one}` }).check();
   await page.getByRole("checkbox", { name: `Select job ${three}` }).click({ modifiers: ["Shift"] });
   await page.getByRole("region", { name: "Selected rows" }).getByRole("button", { name: "Cancel" }).click();
   await page.getByRole("button", { name: `Undo cancelling job ${three}` }).click();
-  await expect(acts.getByText("Cancelling 2 jobs")).toBeVisible();
+  await expect(actions.getByText("Cancelling 2 jobs")).toBeVisible();
   await page.getByRole("button", { name: `Cancel job ${four}` }).click();
-  await expect(acts.getByText("Cancelling 2 jobs")).toBeVisible();
-  await acts.getByRole("button", { name: "Undo" }).last().click();
-  await expect(acts.getByText("Cancelling 1 job", { exact: true })).toBeHidden();
+  await expect(actions.getByText("Cancelling 2 jobs")).toBeVisible();
+  await actions.getByRole("button", { name: "Undo" }).last().click();
+  await expect(actions.getByText("Cancelling 1 job", { exact: true })).toBeHidden();
   await expect(page.getByText("2 cancelled", { exact: true })).toBeVisible();
   await expect(page.getByText("1 running, 4 pending")).toBeVisible();
-  expect(sent).toEqual([{ delete: pending.slice(0, 2) }]);
+  expect(bodies).toEqual([{ delete: pending.slice(0, 2) }]);
 
   // Ctrl A with the focus on a checkbox selects the waiting rows, and no text of the page.
   await page.getByRole("checkbox", { name: `Select job ${three}` }).check();
@@ -46,7 +46,7 @@ test("cancels one, several and all pending jobs, with the actual results", async
   await expect(page.getByText("1 cancelled", { exact: true })).toBeVisible();
   await expect(page.getByText("1 running, 3 pending")).toBeVisible();
 
-  // One of the jobs starts before the person has decided: the message tells the truth about it.
+  // One job starts before the user decides: the message reports it correctly.
   await page.getByRole("checkbox", { name: `Select job ${four}` }).check();
   await page.getByRole("button", { name: "Clear 3 pending jobs" }).click();
   await expect(page.getByRole("dialog")).toContainText("This cannot be undone");

@@ -1,4 +1,4 @@
-// The answer to a run is visible where it was pressed: wherever the form is scrolled to, on any screen width, without leaving the page.
+// The result of a run is visible at any scroll position and screen width.
 import { expectAccessible } from "./support/accessible";
 import { drop, workflow } from "./support/files";
 import { slowGraph } from "./support/jobs";

@@ -40,7 +40,7 @@ test("sends copies over a range, labels them in Jobs and cancels waiting ones", 
   await expect(page.getByText(/^(1 running · 3|4) cancelled$/).filter({ visible: true })).toBeVisible();
 });
 
-test("links nodes of the drawing with fields of the form", async ({ signedIn: page, desk }) => {
+test("links nodes in the graph to fields in the form", async ({ signedIn: page, desk }) => {
   await page.setViewportSize({ width: 1440, height: 900 });
   await openSample(page, desk.url, /^Poster from a photo/);
   await page.locator("[data-node='3']").click();
@@ -57,7 +57,7 @@ test("links nodes of the drawing with fields of the form", async ({ signedIn: pa
   await expect(page.getByRole("region", { name: "Workflow graph" })).toHaveCount(0);
 });
 
-test("uses an asset in a run, saves a workflow and asks before replacing another", async ({ signedIn: page, desk }) => {
+test("uses an asset in a run and confirms before replacing a saved workflow", async ({ signedIn: page, desk }) => {
   const response = await page.request.get(`${desk.url}/api/assets?name_contains=product&limit=1`);
   const { assets }: { assets: { id: string; asset_hash: string }[] } = await response.json();
   await page.goto(`${desk.url}/run?asset=${assets[0]?.id}`);

@@ -1,4 +1,4 @@
-// The form sends what it shows: every control is compared with the body of the request, for every way in which a form is filled.
+// Compares every control with the request body, for each way to fill a form.
 import { type Page } from "@playwright/test";
 import { createLocalFiles } from "@/tests/support/local-files";
 import { newerNodes } from "@/tests/support/local-nodes";
@@ -17,7 +17,7 @@ test.describe.configure({ mode: "parallel" });
 const formReady = (page: Page) => page.getByRole("button", { name: "Copies", exact: true }).filter({ visible: true });
 const dropZone = (page: Page) => page.getByText("Drop a workflow file here");
 
-/** Holds the answer with the list of nodes until it is released, like a distant service. */
+/** Delays the node list until released, like a distant service. */
 async function holdCatalogue(page: Page, catalogue?: unknown): Promise<() => void> {
   let release = () => {};
   const gate = new Promise<void>((resolve) => (release = resolve));
@@ -40,25 +40,25 @@ test("shows sixty texts before the node list loads and sends them as shown", asy
   await typing.click();
   await typing.press("End");
   await page.keyboard.type(", fog");
-  const listed = page.waitForResponse("**/api/object_info*");
+  const listResponse = page.waitForResponse("**/api/object_info*");
   release();
-  await listed;
+  await listResponse;
   await expect(page.locator("select#field-3-mode")).toBeVisible();
   await page.keyboard.type(" rolls in");
   await expect(typing).toHaveValue("wide shot, fog rolls in");
-  const sent = await expectShownIsSent(page);
-  expect(sent["field-1-part_60"]).toBe("part_60 of a long text");
-  expect(sent["field-2-text_l"]).toBe(POEM);
-  expect(sent["field-4-part_1"]).toBe("two\nlines in an input of one");
-  expect(Object.keys(sent)).toEqual(expect.arrayContaining(Object.keys(before)));
+  const sentValues = await expectShownIsSent(page);
+  expect(sentValues["field-1-part_60"]).toBe("part_60 of a long text");
+  expect(sentValues["field-2-text_l"]).toBe(POEM);
+  expect(sentValues["field-4-part_1"]).toBe("two\nlines in an input of one");
+  expect(Object.keys(sentValues)).toEqual(expect.arrayContaining(Object.keys(before)));
 
   // Typed, and reloaded at once.
   await page.locator("#field-1-part_60").fill("last\nchange");
   await page.locator("#field-1-part_1").fill("a filled one");
   await page.reload();
   await expect(page.locator("select#field-3-mode")).toBeVisible();
-  const again = await expectShownIsSent(page);
-  expect(again).toMatchObject({
+  const secondValues = await expectShownIsSent(page);
+  expect(secondValues).toMatchObject({
     "field-1-part_60": "last\nchange",
     "field-1-part_1": "a filled one",
     "field-2-text_g": "wide shot, fog rolls in",
@@ -70,11 +70,11 @@ test("shows sixty texts before the node list loads and sends them as shown", asy
   await last.press("End");
   await page.keyboard.type("!");
   await page.keyboard.press("Control+z");
-  expect(await expectShownIsSent(page)).toEqual(again);
+  expect(await expectShownIsSent(page)).toEqual(secondValues);
   await last.fill("kept");
   await page.getByRole("button", { name: "Close the workflow" }).click();
   await page.getByRole("button", { name: "Back to texts" }).click();
-  expect(await expectShownIsSent(page)).toEqual({ ...again, "field-1-part_2": "kept" });
+  expect(await expectShownIsSent(page)).toEqual({ ...secondValues, "field-1-part_2": "kept" });
 });
 
 test("shows a pinned text once and sends it", async ({ signedIn: page, desk }) => {
@@ -134,9 +134,9 @@ test("sends newer inputs, media, boxes, colours, outputs and extra_data as shown
   await field("4-color").fill("255");
   // The swatch beside a colour shows that colour, however it is written.
   const swatches = [page.getByLabel("fill as a colour"), page.getByLabel("color as a colour")];
-  for (const [written, seen] of Object.entries({ "#F80": "#ff8800", "1a2b3cff": "#1a2b3c", "#ff8800": "#ff8800" })) {
-    await field("4-fill").fill(written);
-    for (const [at, colour] of [seen, "#0000ff"].entries()) await expect(swatches[at] ?? page.locator("none")).toHaveValue(colour);
+  for (const [writtenValue, shownValue] of Object.entries({ "#F80": "#ff8800", "1a2b3cff": "#1a2b3c", "#ff8800": "#ff8800" })) {
+    await field("4-fill").fill(writtenValue);
+    for (const [at, colour] of [shownValue, "#0000ff"].entries()) await expect(swatches[at] ?? page.locator("none")).toHaveValue(colour);
   }
   await page.getByLabel("Files on the server").nth(1).selectOption("other.mp4");
   const sound = { name: "my own sound.flac", mimeType: "audio/flac", buffer: Buffer.from("sound") };
@@ -158,7 +158,7 @@ test("sends newer inputs, media, boxes, colours, outputs and extra_data as shown
   });
   await expectAccessible(page);
 
-  // After a reload, extra_data is gone from the screen and from what is sent.
+  // After a reload, extra_data is neither shown nor sent.
   await page.reload();
   await expect(field("5-words.d")).toBeVisible();
   await expect(page.locator("#run-extra-data")).toHaveValue("");
@@ -166,7 +166,7 @@ test("sends newer inputs, media, boxes, colours, outputs and extra_data as shown
   await server.close();
 });
 
-test("Edit & run of a past job shows the texts that ran, and sends what they become", async ({ signedIn: page, desk }) => {
+test("shows the texts that ran in Edit & run and sends their evaluated values", async ({ signedIn: page, desk }) => {
   const graph: Graph = {
     "1": { class_type: "PrimitiveString", inputs: { value: "short" } },
     "2": { class_type: "StringConcatenate", inputs: { string_a: ["1", 0], string_b: "and more", delimiter: ", " } },

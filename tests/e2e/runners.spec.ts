@@ -18,7 +18,7 @@ test("adds a runner, runs a job only it can run and waits while it is paused", a
   const { bytes } = await photograph({ r: 200, g: 40, b: 40 });
   const server = await startRunnerServer({
     objectInfo: gpuClasses(["house.safetensors"]),
-    makes: () => ({ files: [{ name: "house_00001_.png", bytes }] }),
+    makeOutput: () => ({ files: [{ name: "house_00001_.png", bytes }] }),
   });
   server.does("hold");
   const headers = { origin: desk.url };
@@ -44,9 +44,11 @@ test("adds a runner, runs a job only it can run and waits while it is paused", a
     await drop(page.getByText("Drop a workflow file here"), workflow("house.json", graph(7)));
     await page.locator("#field-2-prompt").fill("a red house");
     const controls = await shownIn(page);
-    const answered = page.waitForResponse((response) => response.request().method() === "POST" && response.url().includes("/api/prompt"));
+    const pendingResponse = page.waitForResponse(
+      (response) => response.request().method() === "POST" && response.url().includes("/api/prompt"),
+    );
     await page.getByRole("button", { name: "Run", exact: true }).filter({ visible: true }).click();
-    const { prompt_id: job }: { prompt_id: string } = await (await answered).json();
+    const { prompt_id: job }: { prompt_id: string } = await (await pendingResponse).json();
     await expect.poll(() => server.seen.submissions.length).toBe(1);
     // The server received what the form showed.
     const got = server.seen.submissions[0]?.prompt as Graph;

@@ -1,13 +1,13 @@
-// A key that was sent with a job: its owner is told where it is, sees what is sent, and runs the job again without it.
+// A key submitted with a job: its owner sees where it is and reruns the job without it.
 import { expectAccessible } from "./support/accessible";
 import { drop, workflow } from "./support/files";
 import { expect, test } from "./support/test";
 
 test("shows where a job contains a key and reruns it without", async ({ signedIn: page, desk }) => {
   const key = "sk-a-key-inside-a-prompt";
-  const sent: string[] = [];
+  const bodies: string[] = [];
   page.on("request", (request) => {
-    if (request.url().includes("/api/prompt")) sent.push(request.postData() ?? "");
+    if (request.url().includes("/api/prompt")) bodies.push(request.postData() ?? "");
   });
   const graph = {
     "1": { class_type: "StringConcatenate", inputs: { string_a: `a lamp ${key}`, string_b: "x", delimiter: "" } },
@@ -31,10 +31,10 @@ test("shows where a job contains a key and reruns it without", async ({ signedIn
   await notice.getByRole("link", { name: "Run again without it" }).click();
   await expect(page.getByText("Nothing has been sent yet", { exact: false })).toBeVisible();
   await expect(page.locator("#field-1-string_a")).toHaveValue("a lamp ");
-  expect(sent).toHaveLength(1);
+  expect(bodies).toHaveLength(1);
   await run.click();
   await expect(started.getByText("The job completed")).toBeVisible({ timeout: 60_000 });
-  expect(sent).toHaveLength(2);
-  expect(JSON.parse(sent[1] ?? "").prompt["1"].inputs).toEqual({ string_a: "a lamp ", string_b: "x", delimiter: "" });
+  expect(bodies).toHaveLength(2);
+  expect(JSON.parse(bodies[1] ?? "").prompt["1"].inputs).toEqual({ string_a: "a lamp ", string_b: "x", delimiter: "" });
   await expect(started.getByText("input string_a")).toHaveCount(0);
 });

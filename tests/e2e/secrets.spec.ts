@@ -2,12 +2,12 @@ import { connect } from "./support/steps";
 import { expect, test } from "./support/test";
 
 test("never exposes service keys, session tokens or workflow secrets", async ({ signedIn: page, context, desk, service }) => {
-  const seen: { url: string; text: string }[] = [];
+  const responses: { url: string; text: string }[] = [];
   const reading: Promise<void>[] = [];
   page.on("response", (response) => {
     const headers = withoutOwnCookie(response.url(), response.headers());
     const body = response.text().catch(() => ""); // redirects and aborted answers have no body
-    reading.push(body.then((text) => void seen.push({ url: response.url(), text: `${headers}\n${text}` })));
+    reading.push(body.then((text) => void responses.push({ url: response.url(), text: `${headers}\n${text}` })));
   });
 
   await page.goto(`${desk.url}/jobs`);
@@ -29,8 +29,8 @@ test("never exposes service keys, session tokens or workflow secrets", async ({ 
   }
   const live = "/api/console/events?format=json&topic=jobs&topic=queue&topic=session";
   for (const path of ["/api/auth/session", "/api/console/connections", `/api/jobs/${job}`, "/api/history_v2?max_items=5", live]) {
-    const answer = await page.request.get(desk.url + path);
-    seen.push({ url: path, text: `${withoutOwnCookie(path, answer.headers())}\n${await answer.text()}` });
+    const response = await page.request.get(desk.url + path);
+    responses.push({ url: path, text: `${withoutOwnCookie(path, response.headers())}\n${await response.text()}` });
   }
   // Ends the stream of live updates, whose response lasts as long as its page.
   await page.close();
@@ -39,9 +39,9 @@ test("never exposes service keys, session tokens or workflow secrets", async ({ 
   const cookies = await context.cookies(desk.url);
   const tokens = cookies.filter(({ name }) => name.includes("session")).map(({ value }) => value);
   expect(tokens.length).toBeGreaterThan(0);
-  expect(seen.length).toBeGreaterThan(30);
+  expect(responses.length).toBeGreaterThan(30);
   for (const secret of [service.key, secretInput, ...tokens]) {
-    expect(seen.filter(({ text }) => text.includes(secret)).map(({ url }) => url)).toEqual([]);
+    expect(responses.filter(({ text }) => text.includes(secret)).map(({ url }) => url)).toEqual([]);
     expect(desk.output()).not.toContain(secret);
   }
 });

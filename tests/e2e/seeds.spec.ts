@@ -1,4 +1,4 @@
-// Seeds of twenty digits in a browser: the digits in a file or typed by a person are those that are sent, shown and opened again.
+// Twenty-digit seeds in a browser keep their digits when typed, sent, shown and reopened.
 import { readFileSync } from "node:fs";
 import { drop, type DroppedFile } from "./support/files";
 import { untilState } from "./support/jobs";
@@ -23,9 +23,9 @@ test("keeps every seed digit from file and keyboard to the job and back", async 
   await value.fill(TYPED);
   const sending = page.waitForRequest((request) => request.method() === "POST" && request.url().includes("/api/prompt"));
   await page.getByRole("button", { name: "Run", exact: true }).filter({ visible: true }).click();
-  const sent = (await sending).postData() ?? "";
-  expect(sent).toContain(`"noise_seed":${SEED}`);
-  expect(sent).toContain(`"value":${TYPED}`);
+  const postData = (await sending).postData() ?? "";
+  expect(postData).toContain(`"noise_seed":${SEED}`);
+  expect(postData).toContain(`"value":${TYPED}`);
 
   const result = page.getByRole("link", { name: /^Open job/ });
   const id = ((await result.getAttribute("href")) ?? "").split("/").at(-1) ?? "";

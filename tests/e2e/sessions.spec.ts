@@ -14,13 +14,13 @@ function passQuarterOfAnHour({ dataDir }: Desk): void {
   sqlite.close();
 }
 
-test("lists and ends sessions, asks for the password and announces read-only mode", async ({ ownDesk: desk, page, browser, context }) => {
+test("lists and ends sessions, requires the password and announces read-only mode", async ({ ownDesk: desk, page, browser, context }) => {
   await desk.addOperator(context.request, grace);
-  const elsewhere = await browser.newContext({
+  const otherContext = await browser.newContext({
     userAgent: "Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) Version/18.0 Safari/605.1",
   });
-  await desk.signIn(elsewhere);
-  const phone = await elsewhere.newPage();
+  await desk.signIn(otherContext);
+  const phone = await otherContext.newPage();
 
   await test.step("ends only the session of a lost phone", async () => {
     await phone.goto(`${desk.url}/settings/account`);
@@ -39,9 +39,9 @@ test("lists and ends sessions, asks for the password and announces read-only mod
   });
 
   await test.step("creates an invitation with the same press after the password", async () => {
-    const sent: (string | null)[] = [];
+    const cookies: (string | null)[] = [];
     page.on("request", (request) => {
-      if (request.method() === "POST" && request.url().includes("/api/console/")) sent.push(request.postData());
+      if (request.method() === "POST" && request.url().includes("/api/console/")) cookies.push(request.postData());
     });
     await page.goto(`${desk.url}/settings/members?invite=1`);
     passQuarterOfAnHour(desk);
@@ -58,7 +58,7 @@ test("lists and ends sessions, asks for the password and announces read-only mod
     await page.keyboard.press("Enter");
     await expect(page.getByLabel("Link for late@example.com")).toBeVisible();
     const invitation = JSON.stringify({ email: "late@example.com", role: "operator" });
-    expect(sent).toEqual([
+    expect(cookies).toEqual([
       invitation,
       JSON.stringify({ password: "not this one" }),
       JSON.stringify({ password: owner.password }),
@@ -66,7 +66,7 @@ test("lists and ends sessions, asks for the password and announces read-only mod
     ]);
   });
 
-  await test.step("read-only is said to everybody, nothing is offered or taken, and it ends again", async () => {
+  await test.step("announces read-only mode, blocks changes and lifts it again", async () => {
     const operator = await (await browser.newContext()).newPage();
     await desk.signIn(operator.context(), grace);
     await operator.goto(`${desk.url}/queue`);
@@ -99,16 +99,16 @@ test("signs in a user named by the proxy, and explains an unknown one", async ({
   };
   const desk = await startDesk(settings);
   await desk.setUp(request);
-  const named = await (await browser.newContext({ extraHTTPHeaders: { "x-forwarded-email": owner.email } })).newPage();
-  await named.goto(`${desk.url}/settings/account`);
-  await expect(named.getByRole("region", { name: "Sessions" }).getByRole("listitem")).toContainText("through the proxy");
-  await named.route(signOutUrl, (route) => route.fulfill({ body: "signed out there" }));
-  await named.getByRole("button", { name: "Sign out" }).click();
-  await expect(named.getByText("signed out there")).toBeVisible();
-  const stranger = await (await browser.newContext({ extraHTTPHeaders: { "x-forwarded-email": "eve@example.com" } })).newPage();
-  await stranger.goto(`${desk.url}/jobs`);
-  await expect(stranger.getByText("eve@example.com is not a member here")).toBeVisible();
-  await stranger.context().close();
-  await named.context().close();
+  const namedPage = await (await browser.newContext({ extraHTTPHeaders: { "x-forwarded-email": owner.email } })).newPage();
+  await namedPage.goto(`${desk.url}/settings/account`);
+  await expect(namedPage.getByRole("region", { name: "Sessions" }).getByRole("listitem")).toContainText("through the proxy");
+  await namedPage.route(signOutUrl, (route) => route.fulfill({ body: "signed out there" }));
+  await namedPage.getByRole("button", { name: "Sign out" }).click();
+  await expect(namedPage.getByText("signed out there")).toBeVisible();
+  const otherPage = await (await browser.newContext({ extraHTTPHeaders: { "x-forwarded-email": "eve@example.com" } })).newPage();
+  await otherPage.goto(`${desk.url}/jobs`);
+  await expect(otherPage.getByText("eve@example.com is not a member here")).toBeVisible();
+  await otherPage.context().close();
+  await namedPage.context().close();
   expect(await desk.stop(), desk.output()).toBe(0);
 });

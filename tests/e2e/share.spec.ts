@@ -1,4 +1,4 @@
-// A link for people without an account: made on a job or from selected assets, opened by a stranger on a phone, ended in settings.
+// A public link, created on a job or from selected assets, opened on a phone and revoked in settings.
 import { type Browser, type Page } from "@playwright/test";
 import sharp from "sharp";
 import { expectAccessible, expectAccessibleInBothThemes } from "./support/accessible";
@@ -12,7 +12,7 @@ const graph = {
 };
 
 /** A person without an account: the requests of their page, and its complaints. */
-async function stranger(browser: Browser, width: number): Promise<{ page: Page; requests: string[]; complaints: string[] }> {
+async function openAsVisitor(browser: Browser, width: number): Promise<{ page: Page; requests: string[]; complaints: string[] }> {
   const context = await browser.newContext({ viewport: { width, height: 844 }, colorScheme: "light" });
   const page = await context.newPage();
   const [requests, complaints]: [string[], string[]] = [[], []];
@@ -48,7 +48,7 @@ test("shares a job's results with a password, counts visits and revokes the link
   await dialog.getByRole("button", { name: "Make the link" }).click();
   const url = await madeLink(page);
 
-  const { page: phone, requests, complaints } = await stranger(browser, 390);
+  const { page: phone, requests, complaints } = await openAsVisitor(browser, 390);
   await phone.goto(url);
   await expect(phone.getByRole("heading", { name: "This share needs a password." })).toBeVisible();
   expect(await phone.content()).not.toContain("Posters for you");
@@ -71,8 +71,8 @@ test("shares a job's results with a password, counts visits and revokes the link
   expect(await phone.evaluate(() => document.documentElement.scrollWidth)).toBe(390);
   await expectAccessibleInBothThemes(phone);
   // The page requests only addresses of the share: none of the console, no job, no file name of the service.
-  const others = requests.filter((path) => !/^\/(share\/|api\/share\/|_next\/static\/|icon\.svg|favicon\.ico)/.test(path));
-  expect([others, complaints]).toEqual([[], []]);
+  const otherRequests = requests.filter((path) => !/^\/(share\/|api\/share\/|_next\/static\/|icon\.svg|favicon\.ico)/.test(path));
+  expect([otherRequests, complaints]).toEqual([[], []]);
   expect(await phone.content()).not.toContain(job);
 
   const [download] = await Promise.all([
@@ -118,8 +118,8 @@ test("shares selected assets and names those left out for their metadata", async
   } as const;
   for (const [name, [mimeType, buffer]] of Object.entries(files)) {
     const multipart = { tags: JSON.stringify([tag]), name, file: { name, mimeType, buffer } };
-    const made = await page.request.post(`${desk.url}/api/assets`, { headers: { origin: desk.url }, multipart });
-    expect(made.status(), await made.text()).toBe(201);
+    const response = await page.request.post(`${desk.url}/api/assets`, { headers: { origin: desk.url }, multipart });
+    expect(response.status(), await response.text()).toBe(201);
   }
   await page.goto(`${desk.url}/assets?include_tags=${tag}&include_public=false`);
   await expect(page.locator("a[data-index][href]")).toHaveCount(2);
@@ -130,7 +130,7 @@ test("shares selected assets and names those left out for their metadata", async
   await expect(dialog.getByText("drawn.svg")).toBeVisible();
   await dialog.getByRole("button", { name: "Leave them out and make the link" }).click();
   const url = await madeLink(page);
-  const { page: wide, complaints } = await stranger(browser, 1440);
+  const { page: wide, complaints } = await openAsVisitor(browser, 1440);
   await wide.goto(url);
   await expect(wide.getByRole("heading", { name: /one\.png/ })).toBeVisible();
   await expect(wide.getByRole("img", { name: "one.png" })).toBeVisible();

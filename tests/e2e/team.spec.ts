@@ -13,11 +13,11 @@ test("shows who ran a job, usage by member and jobs on shared own connections", 
   await desk.addOperator(page.request, grace);
   const hers = await (await browser.newContext()).newPage();
   await desk.signIn(hers.context(), grace);
-  const own = await keepConnection(hers, desk, { name: "Grace's cloud", baseUrl: service.url, key: service.key });
+  const ownConnection = await keepConnection(hers, desk, { name: "Grace's cloud", baseUrl: service.url, key: service.key });
   const [ofTeam, ofOwner, ofHers] = [
     await submit(hers.request, desk, picture, { connection: (await connectionsOf(hers)).shared }),
     await submit(page.request, desk, picture),
-    await submit(hers.request, desk, picture, { connection: own }),
+    await submit(hers.request, desk, picture, { connection: ownConnection }),
   ];
   await untilState(page.request, desk, ofTeam, "completed");
   await untilState(page.request, desk, ofOwner, "completed");
@@ -44,7 +44,7 @@ test("shows who ran a job, usage by member and jobs on shared own connections", 
   });
 
   await test.step("shows the same usage on the page and in the file, with own connections unnamed", async () => {
-    await untilState(hers.request, desk, ofHers, "completed", own);
+    await untilState(hers.request, desk, ofHers, "completed", ownConnection);
     await expect(async () => {
       await page.goto(`${desk.url}/settings/usage`);
       await expect(page.getByRole("row", { name: /^Ada Owner .* 1 0 / })).toBeVisible({ timeout: 2_000 });
@@ -99,7 +99,7 @@ test("shows who ran a job, usage by member and jobs on shared own connections", 
   });
 
   await test.step("shows a member's jobs and pictures read-only", async () => {
-    await page.goto(`${desk.url}/jobs/${ofHers}?connection=${own}`);
+    await page.goto(`${desk.url}/jobs/${ofHers}?connection=${ownConnection}`);
     await expect(page.getByText(`read only · of ${grace.name}`).filter({ visible: true }).first()).toBeVisible();
     await expect(page.getByText("Completed").first()).toBeVisible();
     await expect
@@ -111,14 +111,14 @@ test("shows who ran a job, usage by member and jobs on shared own connections", 
       .toBeGreaterThan(0);
     for (const name of ["Run again", "Edit & run", "Save to files"]) await expect(page.getByRole("button", { name })).toHaveCount(0);
     await expect(page.getByRole("link", { name: "Assets" })).toHaveCount(0);
-    await page.goto(`${desk.url}/assets?connection=${own}`);
+    await page.goto(`${desk.url}/assets?connection=${ownConnection}`);
     await expect(page.getByText("You can only see the jobs of Grace's cloud")).toBeVisible();
   });
 
-  await test.step("she ends it, and it is gone at once", async () => {
+  await test.step("revokes the granted access immediately", async () => {
     await hers.getByRole("button", { name: "Stop showing jobs to Ada Owner" }).click();
     await expect(hers.getByText("read only, let in by Ada Owner")).toHaveCount(0);
-    await page.goto(`${desk.url}/jobs?connection=${own}`);
+    await page.goto(`${desk.url}/jobs?connection=${ownConnection}`);
     await expect(page.getByText("You have no access to this connection")).toBeVisible();
   });
   await hers.context().close();

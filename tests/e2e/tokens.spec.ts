@@ -19,22 +19,22 @@ test("creates a token, shows it once, uses it without a cookie and revokes it", 
   await form.getByRole("button", { name: "Create a token" }).click();
   await expect(form.getByRole("combobox", { name: "Expires" })).toBeFocused();
   await form.getByRole("combobox", { name: "Expires" }).selectOption({ label: "after 7 days" });
-  const answered = page.waitForResponse("**/api/console/tokens");
+  const pendingResponse = page.waitForResponse("**/api/console/tokens");
   await form.getByRole("button", { name: "Create a token" }).click();
-  const made = (await (await answered).json()) as { token: string; view: { id: string } };
+  const created = (await (await pendingResponse).json()) as { token: string; view: { id: string } };
   const locator = page.getByRole("textbox", { name: "Token night renders" });
-  // The token that the person sees is the one that was sent, and it works.
-  await expect(locator).toHaveValue(made.token);
-  await expect(page.getByRole("textbox", { name: "Try it" })).toHaveValue(`curl -H "X-API-Key: ${made.token}" ${desk.url}/api/jobs`);
+  // The displayed token is the one sent, and it works.
+  await expect(locator).toHaveValue(created.token);
+  await expect(page.getByRole("textbox", { name: "Try it" })).toHaveValue(`curl -H "X-API-Key: ${created.token}" ${desk.url}/api/jobs`);
 
-  const program = await anybody.newContext({ baseURL: desk.url, extraHTTPHeaders: { authorization: `Bearer ${made.token}` } });
+  const program = await anybody.newContext({ baseURL: desk.url, extraHTTPHeaders: { authorization: `Bearer ${created.token}` } });
   expect((await program.get("/api/user")).status()).toBe(200);
   expect((await program.post("/api/free", { data: {} })).status()).toBe(200);
   expect((await program.get("/api/jobs")).status()).toBe(403);
 
   await page.reload();
-  await expect(page.getByText(made.token)).toHaveCount(0);
-  const row = page.locator(`[data-id="${made.view.id}"]`);
+  await expect(page.getByText(created.token)).toHaveCount(0);
+  const row = page.locator(`[data-id="${created.view.id}"]`);
   await expect(row).toContainText("Embedded service · 2 operations");
   await expect(row).toContainText("used just now");
   await expect(row).toContainText("Active");

@@ -1,4 +1,4 @@
-// A service that accepts requests without answering: what still works, what pages show, and how they recover.
+// A service that accepts requests without responding: working features, messages and recovery.
 import { type Page } from "@playwright/test";
 import messages from "@/lib/messages/en/errors.json" with { type: "json" };
 import { connectOver, type FlakyService, silent, startFlakyService } from "./support/flaky-service";
@@ -15,7 +15,7 @@ test.beforeEach(async ({ signedIn: page, desk, service }) => {
 });
 test.afterEach(() => line.stop());
 
-test("keeps pages usable beside an unresponsive service and restores them", async ({ signedIn: page, desk }) => {
+test("keeps pages usable while a service is unresponsive and restores them", async ({ signedIn: page, desk }) => {
   const overview = page;
   await overview.goto(`${desk.url}/?connection=${connection}`);
   await expect(freshness(overview)).toHaveAttribute("data-freshness", "live");

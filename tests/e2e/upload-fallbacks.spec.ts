@@ -6,7 +6,7 @@ import { startLocalServer } from "@/tests/support/local-server";
 import { keepConnection } from "./support/connections";
 import { drop, sample } from "./support/files";
 import { expect, test } from "./support/test";
-import { add, fresh, picked, sha256, tray } from "./support/uploads";
+import { add, fresh, filePayload, sha256, tray } from "./support/uploads";
 
 test("uploads files, masked pictures and user data byte for byte to a local server", async ({ signedIn: page, desk }) => {
   const files = createLocalFiles();
@@ -29,27 +29,27 @@ test("uploads files, masked pictures and user data byte for byte to a local serv
     ["again.png", sha256(picture.bytes)],
   ]);
 
-  expect(server.seen.filter(({ method, url }) => method === "POST" && url === "/api/assets")).toHaveLength(1);
+  expect(server.requests.filter(({ method, url }) => method === "POST" && url === "/api/assets")).toHaveLength(1);
 
   await page.goto(`${desk.url}/files?connection=${connection}`);
   const file = fresh("a b 100% ü.bin", 70_000);
-  await page.getByTestId("user-files").setInputFiles([picked(file)]);
+  await page.getByTestId("user-files").setInputFiles([filePayload(file)]);
   await expect(page.getByRole("link", { name: file.name })).toBeVisible();
   expect(sha256(files.userdata.get(file.name) ?? Buffer.alloc(0))).toBe(sha256(file.bytes));
 
   await page.goto(`${desk.url}/run?connection=${connection}`);
   await drop(page.getByText("Drop a workflow file here"), sample("02-poster-from-photo"));
   await drop(page.getByRole("img", { name: "Picture of Photo" }), picture);
-  const named = page.getByRole("textbox", { name: "Picture name" });
-  await expect(named).toHaveValue(picture.name);
+  const nameField = page.getByRole("textbox", { name: "Picture name" });
+  await expect(nameField).toHaveValue(picture.name);
   expect(sha256(files.pictures.get(`input/${picture.name}`) ?? Buffer.alloc(0))).toBe(sha256(picture.bytes));
   await page.getByRole("button", { name: "Draw a mask" }).click();
   const form = page.getByRole("form", { name: "Exact rectangle" });
   for (const [label, value] of Object.entries({ Left: 0, Top: 20, Width: 90, Height: 5 })) await form.getByLabel(label).fill(String(value));
   await form.getByRole("button", { name: "Paint rectangle" }).click();
   await page.getByRole("button", { name: "Save mask" }).click();
-  await expect(named).toHaveValue(/^clipspace-mask-/);
-  const masked = files.pictures.get(`input/${await named.inputValue()}`) ?? Buffer.alloc(0);
+  await expect(nameField).toHaveValue(/^clipspace-mask-/);
+  const masked = files.pictures.get(`input/${await nameField.inputValue()}`) ?? Buffer.alloc(0);
   const pixels = await sharp(picture.bytes).ensureAlpha().raw().toBuffer();
   for (let at = 20 * 90; at < 25 * 90; at++) pixels[at * 4 + 3] = 0;
   expect(sha256(await sharp(masked).raw().toBuffer())).toBe(sha256(pixels));

@@ -6,7 +6,7 @@ import { expectAccessible } from "./support/accessible";
 import { type Desk, startDesk } from "./support/desk";
 import { drop, photograph } from "./support/files";
 import { expect, test } from "./support/test";
-import { add, fresh, picked, sha256, tray } from "./support/uploads";
+import { add, fresh, filePayload, sha256, tray } from "./support/uploads";
 
 // This is one of the last files, so its tests are spread over the workers.
 test.describe.configure({ mode: "parallel" });
@@ -27,7 +27,7 @@ test("uploads dropped, picked and pasted files, and sends known content only onc
   await expect(page.getByRole("heading", { name: "Jobs" })).toBeVisible();
   await drop(page.getByRole("main"), dropped);
   await add(page);
-  await page.getByTestId("asset-files").setInputFiles([picked(chosen)]);
+  await page.getByTestId("asset-files").setInputFiles([filePayload(chosen)]);
   await add(page);
   await page.evaluate(
     ({ name, base64 }) => {
@@ -63,7 +63,7 @@ test("uploads dropped, picked and pasted files, and sends known content only onc
   await page.getByRole("main").dispatchEvent("dragleave", { dataTransfer: hanging });
   await expect(target).toBeHidden();
   await tray(page).getByRole("button", { name: "Close" }).click();
-  await page.getByTestId("asset-files").setInputFiles([picked(chosen)]);
+  await page.getByTestId("asset-files").setInputFiles([filePayload(chosen)]);
   await expect(page.getByRole("dialog", { name: "Add 1 file" })).toBeVisible();
   await expectAccessible(page);
   await add(page);
@@ -72,14 +72,14 @@ test("uploads dropped, picked and pasted files, and sends known content only onc
   expect(bodies).toEqual([]);
   // Of two equal new files, one is sent.
   const twin = fresh("twin.bin");
-  await page.getByTestId("asset-files").setInputFiles([picked(twin), { ...picked(twin), name: "other.bin" }]);
+  await page.getByTestId("asset-files").setInputFiles([filePayload(twin), { ...filePayload(twin), name: "other.bin" }]);
   await add(page);
   await expect(tray(page).getByText(/^already stored as (twin|other)\.bin, nothing sent · verified$/)).toBeVisible();
   await expect(tray(page).getByText("3 of 3 stored · 2 already existed")).toBeVisible();
   expect(bodies).toHaveLength(1);
 });
 
-test("tags a folder's files by its path, skips system files and names broken pictures", async ({ signedIn: page, desk }, info) => {
+test("tags a folder's files by path, skips system files and names broken pictures", async ({ signedIn: page, desk }, info) => {
   const folder = info.outputPath("shots");
   mkdirSync(join(folder, "night"), { recursive: true });
   const file = fresh("folded.bin", 1000);
@@ -95,9 +95,9 @@ test("tags a folder's files by its path, skips system files and names broken pic
   await add(page);
   await expect(tray(page).getByText("2 of 2 stored · 1 unreadable picture")).toBeVisible();
   await expect(tray(page).getByText(/^this picture cannot be read · stored, 5 kB sent · verified/)).toBeVisible();
-  const stored = await storedAs(page, desk, file.name);
-  expect(stored.tags.sort()).toEqual(["input", "night", "shots"]);
-  expect(stored.sha256).toBe(sha256(file.bytes));
+  const storedAsset = await storedAs(page, desk, file.name);
+  expect(storedAsset.tags.sort()).toEqual(["input", "night", "shots"]);
+  expect(storedAsset.sha256).toBe(sha256(file.bytes));
 });
 
 test("resumes a paused upload after checking the file by its id", async ({ signedIn: page, desk }) => {
@@ -106,7 +106,7 @@ test("resumes a paused upload after checking the file by its id", async ({ signe
   const isUpload = (url: URL) => url.pathname === "/api/assets";
   // The request is held until the pause aborts it.
   await page.route(isUpload, () => undefined);
-  await page.getByTestId("asset-files").setInputFiles([picked(file)]);
+  await page.getByTestId("asset-files").setInputFiles([filePayload(file)]);
   await add(page);
   await expect(tray(page).getByText(/^sending/)).toBeVisible();
   await page.getByRole("button", { name: "Pause paused.bin" }).click();
@@ -129,23 +129,23 @@ test("resumes a paused upload after checking the file by its id", async ({ signe
 
 test("raises an alarm for a wrong stored file until it is dismissed", async ({ signedIn: page, desk }) => {
   const file = fresh("spoilt.bin", 1000);
-  const theirs = `blake3:${"0".repeat(64)}`;
+  const otherHash = `blake3:${"0".repeat(64)}`;
   await page.goto(`${desk.url}/jobs`);
   await page.route(
     (url) => url.pathname === "/api/assets",
     async (route) => {
       const response = await route.fetch();
       const asset: Record<string, unknown> = await response.json();
-      await route.fulfill({ response: response, json: { ...asset, asset_hash: theirs } });
+      await route.fulfill({ response, json: { ...asset, asset_hash: otherHash } });
     },
   );
-  await page.getByTestId("asset-files").setInputFiles([picked(file)]);
+  await page.getByTestId("asset-files").setInputFiles([filePayload(file)]);
   await add(page);
   const alarm = tray(page).getByText("One stored file differs from what was sent");
   await expect(alarm).toBeVisible();
   await expect(tray(page).getByRole("button", { name: "Close" })).toHaveCount(0);
   await page.unrouteAll();
-  await expect(tray(page).getByText(`ALARM: the service holds different content (${theirs})`)).toBeVisible();
+  await expect(tray(page).getByText(`ALARM: the service holds different content (${otherHash})`)).toBeVisible();
   await expectAccessible(page);
   await page.getByRole("button", { name: "Remove spoilt.bin from the list" }).click();
   await expect(alarm).toHaveCount(0);
@@ -173,9 +173,9 @@ test("downloads from a URL through the service and never shows its token", async
     await page.reload();
     await page.getByRole("button", { name: "Expand" }).click();
     await expect(tray(page).getByText(/in progress · 1 MB of 3 MB/)).toBeVisible();
-    const other = await browser.newContext();
-    await desk.signIn(other);
-    const second = await other.newPage();
+    const otherContext = await browser.newContext();
+    await desk.signIn(otherContext);
+    const second = await otherContext.newPage();
     await second.goto(`${desk.url}/jobs`);
     await second.getByRole("button", { name: "Expand" }).click();
     await expect(tray(second).getByText("film.bin")).toBeVisible();
@@ -184,7 +184,7 @@ test("downloads from a URL through the service and never shows its token", async
     for (const line of source.pending) line.destroy();
     await expect(tray(second).getByText("stored", { exact: true })).toBeVisible({ timeout: 60_000 });
     expect((await storedAs(second, desk, "film.bin")).sha256).toBe(sha256(bytes));
-    // A file that the service already has becomes an asset at once, and its source is not asked for it.
+    // A file that the service already has becomes an asset at once, without a request to its source.
     const requestCount = source.responses.length;
     await page.getByRole("button", { name: "Add", exact: true }).click();
     await page.getByRole("menuitem", { name: "Download from URL…" }).click();
@@ -194,18 +194,18 @@ test("downloads from a URL through the service and never shows its token", async
     expect(source.responses.filter(({ range, sent }, at) => at >= requestCount && range === undefined && sent > 0)).toEqual([]);
     expect(await second.content()).not.toContain("very-secret");
     expect(desk.output()).not.toContain("very-secret");
-    await other.close();
+    await otherContext.close();
   } finally {
     await desk.stop();
     await source.close();
   }
 });
 
-test("creates an asset from a hash, or says that it is unknown", async ({ signedIn: page, desk }) => {
+test("creates an asset from a hash or reports an unknown one", async ({ signedIn: page, desk }) => {
   const file = fresh("for-its-hash.bin", 5_000);
-  const form = { file: picked(file), tags: '["input"]' };
-  const sent = await page.request.post(`${desk.url}/api/assets`, { multipart: form, headers: { origin: desk.url } });
-  const { asset_hash: hash }: { asset_hash: string } = await sent.json();
+  const form = { file: filePayload(file), tags: '["input"]' };
+  const response = await page.request.post(`${desk.url}/api/assets`, { multipart: form, headers: { origin: desk.url } });
+  const { asset_hash: hash }: { asset_hash: string } = await response.json();
   await page.goto(`${desk.url}/assets`);
   await page.getByRole("button", { name: "Add" }).click();
   await page.getByRole("menuitem", { name: "Add from a hash…" }).click();
@@ -217,7 +217,7 @@ test("creates an asset from a hash, or says that it is unknown", async ({ signed
   await dialog.getByLabel("Tags").fill("by-hash");
   await add(page);
   await expect(dialog.getByText("You already have this asset")).toBeVisible();
-  const stored = await storedAs(page, desk, file.name);
-  expect(stored.tags).toContain("by-hash");
-  expect(stored.sha256).toBe(sha256(file.bytes));
+  const storedAsset = await storedAs(page, desk, file.name);
+  expect(storedAsset.tags).toContain("by-hash");
+  expect(storedAsset.sha256).toBe(sha256(file.bytes));
 });

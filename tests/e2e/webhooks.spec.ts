@@ -4,7 +4,7 @@ import { expectAccessibleInBothThemes } from "./support/accessible";
 import { startDesk } from "./support/desk";
 import { expect, test } from "./support/test";
 
-/** Answers 503 to the first request, then 200. */
+/** Responds with 503 first, then 200. */
 async function startReceiver(): Promise<{ server: Server; host: string }> {
   let count = 0;
   const server = createServer((request, response) => {
@@ -42,7 +42,7 @@ test("adds a webhook, sends a test and resends a failed delivery", async ({ page
     await expect(page.getByText("Job completed, Job failed, Queue empty")).toBeVisible();
   });
 
-  await test.step("sends a test, which the receiver refuses", async () => {
+  await test.step("sends a test event that the receiver refuses", async () => {
     await page.getByRole("button", { name: "Send test: Render channel" }).click();
     await expect(page.getByText("The test of Render channel failed: Refused with status 503")).toBeVisible();
   });

@@ -1,4 +1,4 @@
-// The console is killed in the middle of an app's runs, while its service on a port keeps running: no run is sent twice or lost.
+// The console is killed during an app's runs while its service keeps running: no run is sent twice or lost.
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -7,14 +7,14 @@ import { type AppRun } from "@/lib/contract/apps/app";
 import { createAppWorld, picture } from "../integration/console/apps/app-world";
 import { isPrompt, startServiceGate } from "../support/service-gate";
 import { createKey, startServiceProcess } from "../support/service-process";
-import { type Started, startProcess } from "../support/start-process";
+import { type StartedProcess, startProcess } from "../support/start-process";
 import { makeToken } from "../support/tokens";
 import { until } from "../support/until";
 
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
-let console: Started;
+let console: StartedProcess;
 let url: string;
-/** Requests that get no answer through the gate. "answers": the service gets the request; "uploads": it does not. */
+/** Requests that get no response through the gate. "answers": the service receives the request; "uploads": it doesn't. */
 const blocked = new Set<"answers" | "uploads">();
 
 const dataDir = await mkdtemp(join(tmpdir(), "lightdesk-apps-"));
@@ -46,8 +46,8 @@ async function run(key: string, prefix: string): Promise<{ status: number; run: 
   const form = new FormData();
   form.set("picture", new File([new Uint8Array(await picture(8, 8))], "photo.png", { type: "image/png" }));
   form.set("prefix", prefix);
-  const sent = { method: "POST", body: form, headers: { ...headers, "idempotency-key": key } };
-  const response = await fetch(`${url}/api/apps/${app.id}/runs`, sent);
+  const init = { method: "POST", body: form, headers: { ...headers, "idempotency-key": key } };
+  const response = await fetch(`${url}/api/apps/${app.id}/runs`, init);
   return { status: response.status, ...((await response.json()) as { run: AppRun }) };
 }
 async function runs(): Promise<AppRun[]> {
@@ -55,10 +55,10 @@ async function runs(): Promise<AppRun[]> {
   return ((await response.json()) as { runs: AppRun[] }).runs;
 }
 const stateOf = async (prefix: string) => (await runs()).find(({ inputs }) => inputs.prefix === prefix)?.state;
-const sentFor = (prefix: string) => gate.seen.filter((seen) => isPrompt(seen) && seen.body.includes(`"${prefix}"`)).length;
+const sentFor = (prefix: string) => gate.requests.filter((request) => isPrompt(request) && request.body.includes(`"${prefix}"`)).length;
 const ended = (prefix: string) => until(`${prefix} has ended`, async () => (await stateOf(prefix)) === "completed");
 
-it("submits each run exactly once when killed before, during and after the answer", async () => {
+it("submits each run exactly once when killed before, during or after the response", async () => {
   const response = await run("a-key-of-answered", "answered");
   expect(response.status).toBe(202);
   blocked.add("answers");
@@ -72,7 +72,7 @@ it("submits each run exactly once when killed before, during and after the answe
   blocked.clear();
   await begin();
 
-  // The service kept running meanwhile, and the run is found again with its results.
+  // The service kept running, so the run is found again with its results.
   await ended("answered");
   expect(await stateOf("unanswered")).toBe("unknown");
   expect(await stateOf("unsent")).toBe("unsent");

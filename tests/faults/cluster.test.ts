@@ -2,7 +2,7 @@
 // acknowledged is kept, nothing runs twice, and every refusal gives a reason.
 import pg from "pg";
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from "vitest";
-import { ask } from "../support/postgres-server";
+import { queryDatabase } from "../support/postgres-server";
 import { endWithout, findProgram } from "../support/program";
 import { isPrompt } from "../support/service-gate";
 import { until } from "../support/until";
@@ -34,7 +34,7 @@ afterAll(async () => {
   await cluster?.remove();
 });
 
-test("keeps the other processes working while each of the four is killed in turn", async () => {
+test("keeps the other processes working while each is killed in turn", async () => {
   cluster.runner.does("hold");
   const running = await people.submitted("key-held-on-the-runner", "gpu");
   await until("it runs there", () => cluster.runner.queue().running !== undefined);
@@ -49,8 +49,8 @@ test("keeps the other processes working while each of the four is killed in turn
   cluster.runner.does("run");
   cluster.runner.release();
   expect([0, 502]).toContain((await cut).status);
-  const again = await people.answered("a console says what became of it", () => people.submit(UNANSWERED, "own"), { mayBeUnknown: true });
-  expect(JSON.parse(again.text).message).toBe("The console stopped while it waited for the service's response.");
+  const rerun = await people.answered("a console says what became of it", () => people.submit(UNANSWERED, "own"), { mayBeUnknown: true });
+  expect(JSON.parse(rerun.text).message).toBe("The console stopped while it waited for the service's response.");
   expect(people.sentFor(UNANSWERED)).toBe(1);
   await people.expectAllOnce();
   expect((await people.jobOf(running ?? "")).runner).toMatchObject({ label: "GPU", attempt: 1 });
@@ -59,27 +59,27 @@ test("keeps the other processes working while each of the four is killed in turn
 test("runs an app once when a console is killed between two requests of a key", async () => {
   for (const [at, console] of cluster.consoles.entries()) {
     const key = `key-of-a-script-${at}-${UNANSWERED}`;
-    const [other] = cluster.consoles.filter((part) => part !== console);
+    const [otherConsole] = cluster.consoles.filter((part) => part !== console);
     const first = people.runApp(key, `http://127.0.0.1:${console.port}`);
     await until("the service has it", () => people.sentFor(key) === 1);
     const stateOf = ({ status, text }: Answer) => [status, JSON.parse(text).run.state];
-    const again = (to?: string) => people.answered("it is run again", () => people.runApp(key, to));
-    const elsewhere = `http://127.0.0.1:${other?.port}`;
+    const rerun = (to?: string) => people.answered("it is run again", () => people.runApp(key, to));
+    const otherUrl = `http://127.0.0.1:${otherConsole?.port}`;
     // The other console knows that it is being sent.
-    expect(stateOf(await again(elsewhere))).toEqual([202, "sending"]);
-    const second = people.runApp(key, elsewhere);
+    expect(stateOf(await rerun(otherUrl))).toEqual([202, "sending"]);
+    const second = people.runApp(key, otherUrl);
     await console.process.stop("SIGKILL");
     expect((await first).status).toBe(0);
     // May run before the other console notices that the first one ended.
     expect(stateOf(await second)).toEqual([202, expect.toBeOneOf(["sending", "unknown"])]);
-    await until("its end is known", async () => stateOf(await again())[1] !== "sending");
-    expect(stateOf(await again())).toEqual([202, "unknown"]);
+    await until("its end is known", async () => stateOf(await rerun())[1] !== "sending");
+    expect(stateOf(await rerun())).toEqual([202, "unknown"]);
     expect(people.sentFor(key)).toBe(1);
     await console.begin();
   }
 });
 
-test("shows why while the database restarts, and does pending work once", async () => {
+test("explains a database restart and does pending work once", async () => {
   const before = people.work("before-the-restart");
   await cluster.postgres.stop();
   const key = "key-while-it-is-away-0";
@@ -91,9 +91,9 @@ test("shows why while the database restarts, and does pending work once", async 
   await people.expectAllOnce();
 });
 
-test("recovers from a network cut to the database and ignores results of lost jobs", async () => {
+test("recovers from a network cut to the database and ignores lost jobs' results", async () => {
   const parts = [...cluster.consoles, ...cluster.services];
-  const [late] = cluster.services.slice(1);
+  const [lateService] = cluster.services.slice(1);
   cluster.runner.does("hold");
   const running = await people.submitted("key-held-while-cut", "gpu");
   await until("it runs there", () => cluster.runner.queue().running !== undefined);
@@ -118,10 +118,10 @@ test("recovers from a network cut to the database and ignores results of lost jo
   cluster.runner.does("run");
   cluster.runner.release();
   await until("half a minute has passed", isOver);
-  expect(cluster.gate.seen.filter((request) => isPrompt(request) && request.body.includes("key-cut-"))).toEqual([]);
+  expect(cluster.gate.requests.filter((request) => isPrompt(request) && request.body.includes("key-cut-"))).toEqual([]);
 
-  for (const part of parts) if (part !== late) part.line.mend();
-  const begun = restarted?.begin();
+  for (const part of parts) if (part !== lateService) part.line.mend();
+  const restartPromise = restarted?.begin();
   const jobs = await until(
     "all have ended, although two of those that ran them are dead or cut off",
     async () => {
@@ -133,15 +133,15 @@ test("recovers from a network cut to the database and ignores results of lost jo
   expect(jobs.filter(({ attempts }) => attempts > 1).length).toBeGreaterThanOrEqual(2);
   // By one clock each: two of the four are five minutes ahead.
   for (const { lasted } of jobs) expect([lasted >= 0, lasted < FIVE_MINUTES_MS], String(lasted)).toEqual([true, true]);
-  late?.line.mend();
-  await Promise.all([begun, during]);
+  lateService?.line.mend();
+  await Promise.all([restartPromise, during]);
   await people.expectAllOnce();
   expect((await people.jobOf(running ?? "")).runner).toMatchObject({ label: "GPU", attempt: 1 });
   expect(await ofSlow()).toEqual(jobs);
 });
 
-test("recovers by itself when others use all database connections", async () => {
-  const others: pg.Client[] = [];
+test("recovers when other clients use all database connections", async () => {
+  const otherClients: pg.Client[] = [];
   const fill = async (): Promise<void> => {
     const client = new pg.Client({ connectionString: cluster.postgres.url });
     client.on("error", () => undefined);
@@ -150,19 +150,19 @@ test("recovers by itself when others use all database connections", async () => 
       () => false,
     );
     if (!isIn) return;
-    others.push(client);
+    otherClients.push(client);
     return fill();
   };
   const end = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name LIKE 'lightdesk%'";
   await fill();
   await until("no console has a connection", async () => {
-    await others[0]?.query(end);
+    await otherClients[0]?.query(end);
     await fill();
     const response = await people.list();
     if (response.status !== 200) expectRefusedWell(response);
     return response.status === 503;
   });
-  const [last, ...rest] = others;
+  const [last, ...rest] = otherClients;
   await Promise.all(rest.map((client) => client.end()));
   const open = "SELECT 1 FROM pg_stat_activity WHERE backend_type = 'client backend' AND application_name NOT LIKE 'lightdesk%'";
   await until("the others have left", async () => (await last?.query(open))?.rows.length === 1);
@@ -174,9 +174,9 @@ test("recovers by itself when others use all database connections", async () => 
 test("keeps running after a newer schema and refuses to start an older version", async () => {
   const during = people.work("before-it");
   for (const table of ["sessions", "members", "submissions", "lightdesk_service.jobs", "lightdesk_service.attempts"])
-    await ask(cluster.url, `ALTER TABLE ${table} ADD COLUMN newer text`);
-  await ask(cluster.url, "INSERT INTO kysely_migration (name, timestamp) VALUES ('9999-newer', '2030-01-01T00:00:00.000Z')");
-  await ask(cluster.url, "INSERT INTO lightdesk_service.migrations (name, applied_at) VALUES ('9999-newer', 0)");
+    await queryDatabase(cluster.url, `ALTER TABLE ${table} ADD COLUMN newer text`);
+  await queryDatabase(cluster.url, "INSERT INTO kysely_migration (name, timestamp) VALUES ('9999-newer', '2030-01-01T00:00:00.000Z')");
+  await queryDatabase(cluster.url, "INSERT INTO lightdesk_service.migrations (name, applied_at) VALUES ('9999-newer', 0)");
   await during;
   await people.work("after-it");
   for (const [older] of [cluster.consoles, cluster.services]) {

@@ -1,4 +1,4 @@
-// The disk that holds the console's data is full: changes are answered 507, signing out still works, and reads go on.
+// The console's disk is full: changes get 507, while sign-out and reads work.
 import { randomUUID } from "node:crypto";
 import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -14,7 +14,7 @@ import { disks, type SmallDisk } from "./disk/small-disk";
 describe("a console whose disk is full", async () => {
   const harness = await createHarness();
 
-  it("answers its own routes with 507 and says who frees room, and reads go on", async () => {
+  it("answers writes with 507 and a remedy while reads continue", async () => {
     const disk = fillForSqlite();
     for (const [path, method, json] of [
       ["/api/console/views", "POST", { name: "Mine", query: "status=failed" }],
@@ -33,7 +33,7 @@ describe("a console whose disk is full", async () => {
     disk.mockRestore();
   });
 
-  it("takes a new password, which ends sessions, with the room of the reserve", async () => {
+  it("stores a new password from reserved disk space and ends sessions", async () => {
     const reserve = join(harness.folder, "reserve");
     expect(existsSync(reserve)).toBe(true);
     const disk = fillForSqlite(reserve);
@@ -44,7 +44,7 @@ describe("a console whose disk is full", async () => {
     expect(existsSync(reserve)).toBe(true);
   });
 
-  it("ends a session that it cannot store the end of, and says that it failed", async () => {
+  it("reports a session end that couldn't be stored", async () => {
     const token = { sub: harness.viewerOf("operator").memberId, version: 1, sid: randomUUID() };
     const cookie = await harness.mintCookie(token);
     const status = async () => (await harness.request("/api/console/connections", { cookie })).status;
@@ -72,9 +72,9 @@ describe.each(disks)("on $name without a free byte", ({ make }) => {
     await first.close();
     rmSync(join(disk.path, "reserve"), { force: true });
     disk.fill();
-    const again = openStore(disk.path);
-    await again.migrate();
-    expect(await again.members.hasOwner()).toBe(false);
-    await again.close();
+    const reopenedStore = openStore(disk.path);
+    await reopenedStore.migrate();
+    expect(await reopenedStore.members.hasOwner()).toBe(false);
+    await reopenedStore.close();
   });
 });

@@ -42,16 +42,16 @@ describe("a download in a killed process", async () => {
   it("resumes after repeated kill -9 from the reported progress, byte for byte", async () => {
     let service = await start();
     const id = await begin(service, "killed.bin");
-    let reported = 0;
+    let reportedBytes = 0;
     for (let kill = 1; kill <= KILLS; kill += 1) {
-      reported = await reached(service, id, Math.max(reported + 1, (SIZE / (KILLS + 2)) * kill));
+      reportedBytes = await reached(service, id, Math.max(reportedBytes + 1, (SIZE / (KILLS + 2)) * kill));
       await service.stop("SIGKILL");
       expect(await partials()).toEqual([id]);
       const requestCount = source.responses.length;
       service = await start();
-      const again = await until("it is asked for again", () => source.responses[requestCount]);
-      expect(again).toMatchObject({ status: 206, ifRange: '"one"' });
-      expect(again.start).toBeGreaterThanOrEqual(reported);
+      const retryResponse = await until("it is asked for again", () => source.responses[requestCount]);
+      expect(retryResponse).toMatchObject({ status: 206, ifRange: '"one"' });
+      expect(retryResponse.start).toBeGreaterThanOrEqual(reportedBytes);
     }
     const task = await ended(service, id);
     expect(task).toMatchObject({ status: "completed", bytes_downloaded: SIZE });
@@ -74,7 +74,7 @@ describe("a download in a killed process", async () => {
     source.behaviour.bytes = patternOf(SIZE, 2);
     const first = await start();
     const ids = [await begin(first, "a.bin"), await begin(first, "b.bin"), await begin(first, "c.bin")] as const;
-    const reported = await reached(first, ids[0], 1_000_000);
+    const reportedBytes = await reached(first, ids[0], 1_000_000);
     expect((await read(first, ids[2])).status).toBe("created");
     expect(await first.stop("SIGTERM")).toBe(0);
     Object.assign(source.behaviour, { drip: undefined });
@@ -87,7 +87,7 @@ describe("a download in a killed process", async () => {
     expect(results).toEqual([hash, hash, hash]);
     expect(source.responses.slice(requestCount).map(({ status }) => status)).toEqual([206, 206, 200]);
     expect(Math.max(...source.responses.slice(requestCount, requestCount + 2).map(({ start: from }) => from))).toBeGreaterThanOrEqual(
-      reported,
+      reportedBytes,
     );
 
     Object.assign(source.behaviour, { holdAfter: 2_000_000 });

@@ -6,14 +6,14 @@ import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { type AuditPage } from "@/lib/contract/audit/audit";
 import { openRaw, readRaw, sendRaw } from "@/tests/support/raw-http";
-import { type Started, startProcess } from "@/tests/support/start-process";
+import { type StartedProcess, startProcess } from "@/tests/support/start-process";
 import { temporaryFolder } from "@/tests/support/temporary-folder";
 import { until } from "@/tests/support/until";
 
 /** One server shared by all tests of a group. */
-function oneServer(script: string, label: string, settings: Record<string, string> = {}): () => Started & { url: string } {
+function oneServer(script: string, label: string, settings: Record<string, string> = {}): () => StartedProcess & { url: string } {
   let folder: string;
-  let server: Started & { url: string };
+  let server: StartedProcess & { url: string };
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), "lightdesk-attacks-"));
     const started = startProcess(script, { PORT: "0", LIGHTDESK_DATA_DIR: folder, LIGHTDESK_CONCURRENCY: "1", ...settings });
@@ -34,21 +34,21 @@ const DESCRIPTORS = 256;
 const MIB = 1024 ** 2;
 
 let dataDir: string;
-let running: Started | undefined;
-const opened: ReturnType<typeof openRaw>[] = [];
+let running: StartedProcess | undefined;
+const raws: ReturnType<typeof openRaw>[] = [];
 beforeEach(async () => {
   dataDir = temporaryFolder();
 });
 afterEach(async () => {
-  for (const { socket } of opened.splice(0)) socket.destroy();
+  for (const { socket } of raws.splice(0)) socket.destroy();
   await running?.stop("SIGKILL");
 });
 
-type Running = Started & { url: string };
+type Running = StartedProcess & { url: string };
 
 function attack({ url }: Running, bytes: string, options?: Parameters<typeof openRaw>[1]) {
   const item = openRaw(url, options);
-  opened.push(item);
+  raws.push(item);
   item.socket.write(bytes);
   return item;
 }
@@ -57,7 +57,7 @@ const descriptorsOf = async ({ pid }: Running) => (await readdir(`/proc/${pid}/f
 const memoryOf = async ({ pid }: Running) => Number(/VmRSS:\s+(\d+) kB/.exec(await readFile(`/proc/${pid}/status`, "utf8"))?.[1]) * 1024;
 const health = ({ url }: Running) => fetch(`${url}/api/health`).then(({ status }) => status);
 
-/** Two readers that disagree about the body's length: one takes as body what the other takes as the next request. */
+/** Two parsers that disagree about the body's length would desynchronize requests. */
 const twoLengths = (lengths: string) =>
   `POST /api/prompt HTTP/1.1\r\nHost: localhost\r\n${lengths}\r\n\r\n0\r\n\r\nGET /api/health HTTP/1.1\r\nHost: localhost\r\n\r\n`;
 
@@ -69,7 +69,7 @@ describe.each(servers)("the $name", ({ script, label, large }) => {
     return { ...running, url };
   }
 
-  it("ends at SIGTERM while bodies, headers and answers are stalled", async () => {
+  it("exits on SIGTERM while bodies, headers and responses are stalled", async () => {
     const server = await start();
     const { host } = new URL(server.url);
     attack(server, "GET /api/health HTTP/1.1\r\nHost:");
@@ -80,7 +80,7 @@ describe.each(servers)("the $name", ({ script, label, large }) => {
     expect(await server.stop("SIGTERM")).toBe(0);
   });
 
-  it("leaves others served when one address takes all connections that it can get", async () => {
+  it("serves other clients when one address uses all its connections", async () => {
     const server = await start(DESCRIPTORS);
     const attackers = Array.from({ length: 2 * DESCRIPTORS }, () => attack(server, "GET /", { from: "127.0.0.2" }));
     await until("the rest of them is refused", () => attackers.filter(({ socket }) => socket.closed).length > DESCRIPTORS);
@@ -94,7 +94,7 @@ describe.each(servers)("the $name", ({ script, label, large }) => {
 
   describe("with a short time limit", () => {
     const shared = oneServer(script, label, { LIGHTDESK_REQUEST_TIMEOUT_SECONDS: "1" });
-    it("refuses WebSockets where none is spoken, and holds none of them", async () => {
+    it("refuses WebSockets on other routes and holds no connections open", async () => {
       const server = shared();
       for (const path of ["/", "/jobs", "/api/jobs", "/_next/webpack-hmr", "/nothing"]) {
         const bytes = `GET ${path} HTTP/1.1\r\nHost: ${new URL(server.url).host}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n`;
@@ -195,8 +195,8 @@ describe("the console", () => {
       "/api/health",
       "/api/nothing",
     ]) {
-      const answer = await fetch(url + path, { redirect: "manual" });
-      const policy = answer.headers.get("content-security-policy") ?? "";
+      const response = await fetch(url + path, { redirect: "manual" });
+      const policy = response.headers.get("content-security-policy") ?? "";
       expect(policy, path).toMatch(/default-src '(self|none)'/);
       expect(policy.match(/default-src/g), path).toHaveLength(1);
     }
@@ -218,10 +218,10 @@ describe("the console", () => {
     const csrf = await fetch(`${url}/api/auth/csrf`);
     const { csrfToken }: { csrfToken: string } = await csrf.json();
     const cookiesOf = (response: Response) => response.headers.getSetCookie().map((cookie) => cookie.split(";")[0] ?? "");
-    const signIn = (email: string, password: string, ...more: string[]) =>
+    const signIn = (email: string, password: string, ...extra: string[]) =>
       send("/api/auth/callback/credentials", new URLSearchParams({ csrfToken, email, password: password, json: "true" }).toString(), {
         "content-type": "application/x-www-form-urlencoded",
-        cookie: [...cookiesOf(csrf), ...more].join("; "),
+        cookie: [...cookiesOf(csrf), ...extra].join("; "),
       });
     expect((await signIn("ada@desk.test", "wrong password")).status).toBe(401);
     expect((await signIn("typed-into-the-wrong-field", "x")).status).toBe(401);
@@ -241,31 +241,33 @@ describe("the console", () => {
     expect((await signIn("ada@desk.test", password, device)).status).toBe(200);
   });
 
-  it("limits a flooding address without a session and serves everybody else", async () => {
+  it("limits a flooding address without a session and serves everyone else", async () => {
     const { url } = server();
     const { host } = new URL(url);
     const from = "127.0.0.3";
-    const ask = async (path: string, lines = "", times = 1) => {
+    const sendLines = async (path: string, lines = "", times = 1) => {
       const { socket, received } = openRaw(url, { from });
-      const request = (more: string) => `GET ${path} HTTP/1.1\r\nHost: ${host}\r\n${lines}${more}\r\n`;
+      const request = (extra: string) => `GET ${path} HTTP/1.1\r\nHost: ${host}\r\n${lines}${extra}\r\n`;
       socket.write(request("").repeat(times - 1) + request("Connection: close\r\n"));
       await once(socket, "close");
       return received();
     };
-    const answers = await Promise.all(Array.from({ length: 60 }, () => ask("/sign-in", "Accept: text/html\r\n", 10)));
+    const answers = await Promise.all(Array.from({ length: 60 }, () => sendLines("/sign-in", "Accept: text/html\r\n", 10)));
     expect(answers.join("")).toContain("HTTP/1.1 429 ");
     expect(answers.join("").match(/HTTP\/1\.1 5\d\d /)).toBeNull();
     // A few more may pass by then.
     for (const path of ["/sign-in", "/jobs", "/api/jobs", "/api/auth/csrf", "/share/guess"])
-      expect(await ask(path, "", 15)).toMatch(/HTTP\/1\.1 429 [^]*retry-after: \d+/i);
+      expect(await sendLines(path, "", 15)).toMatch(/HTTP\/1\.1 429 [^]*retry-after: \d+/i);
     for (const path of ["/jobs", "/api/jobs", "/api/auth/csrf"])
-      expect([path, readRaw(await ask(path, `Cookie: ${ownerSession}\r\n`)).status]).toEqual([path, 200]);
-    expect(readRaw(await ask("/api/health")).status).toBe(200);
-    const others = await Promise.all(["/sign-in", "/share/guess", "/jobs"].map((path) => fetch(url + path, { redirect: "manual" })));
-    expect(others.map(({ status }) => status)).toEqual([200, 404, 307]);
+      expect([path, readRaw(await sendLines(path, `Cookie: ${ownerSession}\r\n`)).status]).toEqual([path, 200]);
+    expect(readRaw(await sendLines("/api/health")).status).toBe(200);
+    const otherResponses = await Promise.all(
+      ["/sign-in", "/share/guess", "/jobs"].map((path) => fetch(url + path, { redirect: "manual" })),
+    );
+    expect(otherResponses.map(({ status }) => status)).toEqual([200, 404, 307]);
   });
 
-  it("answers programs at pages in JSON, and a missing file with 404", async () => {
+  it("answers API clients on pages with JSON and a missing file with 404", async () => {
     const { url } = server();
     for (const headers of [{ accept: "application/json" }, { "x-api-key": "ld_wrong" }, { authorization: "Bearer x" }] as Record<
       string,
@@ -275,13 +277,13 @@ describe("the console", () => {
       expect([response.status, (await response.json()).message]).toEqual([401, expect.stringContaining(`${url}/api`)]);
     }
     for (const path of ["/_next/static/nothing.js", "/samples/nothing.png"]) expect((await fetch(url + path)).status).toBe(404);
-    const [one, other] = await Promise.all([1, 2].map(() => fetch(`${url}/sign-in?callbackUrl=/jobs`)));
-    const nonceOf = (answer?: Response) => /'nonce-([^']+)'/.exec(answer?.headers.get("content-security-policy") ?? "")?.[1] ?? "";
-    expect([nonceOf(one).length > 20, nonceOf(one) === nonceOf(other)]).toEqual([true, false]);
-    expect(await one?.text()).toContain(`nonce="${nonceOf(one)}"`);
+    const [first, second] = await Promise.all([1, 2].map(() => fetch(`${url}/sign-in?callbackUrl=/jobs`)));
+    const nonceOf = (response?: Response) => /'nonce-([^']+)'/.exec(response?.headers.get("content-security-policy") ?? "")?.[1] ?? "";
+    expect([nonceOf(first).length > 20, nonceOf(first) === nonceOf(second)]).toEqual([true, false]);
+    expect(await first?.text()).toContain(`nonce="${nonceOf(first)}"`);
   });
 
-  it("refuses a body of megabytes with 413 and writes no error of its own about it", async () => {
+  it("refuses an oversized body with 413 and logs no error", async () => {
     const { url, output } = server();
     for (const path of ["/api/console/set-up", "/api/auth/callback/credentials"]) {
       const body = `{"a":"${"x".repeat(3 * MIB)}"}`;

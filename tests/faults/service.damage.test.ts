@@ -6,13 +6,13 @@ import { SqliteConnection } from "@/lib/shared/database/sqlite";
 import { type Client, type ServiceBench, startService } from "../support/service";
 import { until } from "../support/until";
 
-const opened: ServiceBench[] = [];
+const benches: ServiceBench[] = [];
 afterEach(async () => {
-  for (const bench of opened.splice(0)) await bench.dispose();
+  for (const bench of benches.splice(0)) await bench.dispose();
 });
 async function start(options: Parameters<typeof startService>[0] = {}): Promise<ServiceBench> {
   const bench = await startService(options);
-  opened.push(bench);
+  benches.push(bench);
   return bench;
 }
 
@@ -111,7 +111,7 @@ describe("a damaged database", () => {
     writeFileSync(file, bytes);
   }
 
-  it("is a 503 that says what to do where the damage is, and nothing elsewhere", async () => {
+  it("answers 503 with a remedy only where data is damaged", async () => {
     const bench = await start();
     const client = bench.client();
     const id = await submit(client, 1);
@@ -126,11 +126,11 @@ describe("a damaged database", () => {
     expect(JSON.stringify(bench.complaints)).toContain("SQLITE_CORRUPT");
   });
 
-  it("keeps the service from starting where its head is gone, with one sentence", async () => {
+  it("refuses to start without the database header and explains why", async () => {
     const bench = await start();
     await bench.service.stop();
     writeFileSync(join(bench.folder, "service.sqlite"), "no database at all ".repeat(500));
-    for (const beside of ["-wal", "-shm"]) rmSync(join(bench.folder, `service.sqlite${beside}`), { force: true });
+    for (const name of ["-wal", "-shm"]) rmSync(join(bench.folder, `service.sqlite${name}`), { force: true });
     await expect(bench.service.start()).rejects.toThrow(/data folder .* cannot be used\. The service's database is damaged\. .*backup/);
   });
 });
@@ -150,7 +150,7 @@ describe("a damaged blob", () => {
     const client = bench.client();
     const text = "the very same bytes ".repeat(50);
     const { id, asset_hash } = (await client.upload(text, "a.txt")).body as { id: string; asset_hash: string };
-    const other = (await client.upload("other", "b.txt")).body as { id: string };
+    const otherAsset = (await client.upload("other", "b.txt")).body as { id: string };
     damage(file(bench, asset_hash));
 
     for (const path of [`/api/assets/${id}/content`, `/api/view?filename=${encodeURIComponent(asset_hash)}`]) {
@@ -159,7 +159,7 @@ describe("a damaged blob", () => {
       expect(response.body, path).toMatchObject({ code: expect.any(String), message: expect.stringMatching(/bytes of this file/) });
     }
     expect((await client.get("/api/assets")).status).toBe(200);
-    expect((await client.get(`/api/assets/${other.id}/content`)).text).toBe("other");
+    expect((await client.get(`/api/assets/${otherAsset.id}/content`)).text).toBe("other");
     expect(await client.upload(text, "a.txt")).toMatchObject({ status: 200, body: { id } });
     expect((await client.get(`/api/assets/${id}/content`)).text).toBe(text);
   });

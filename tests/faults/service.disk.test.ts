@@ -53,11 +53,11 @@ describe.each(disks)("on a full $name", ({ make }) => {
       body: { code: "INSUFFICIENT_STORAGE", message: expect.stringMatching(/disk .* full.*The operator/) },
     });
     expect(await write(client, "new ".repeat(500_000))).toMatchObject({ status: 507, text: expect.stringContaining("full") });
-    // A log that was just emptied may still take a few: each submission answered 200 is kept, and soon all are refused.
-    const taken: string[] = [];
+    // A truncated log may still take a few: each submission answered 200 is kept, and later ones are refused.
+    const uploadedIds: string[] = [];
     const refused = await until("a submission is refused", async () => {
-      const response = await submit(client, 0, 100 + taken.length, "n".repeat(20_000));
-      if (response.status === 200) taken.push(response.id);
+      const response = await submit(client, 0, 100 + uploadedIds.length, "n".repeat(20_000));
+      if (response.status === 200) uploadedIds.push(response.id);
       return response.status !== 200 && response;
     });
     expect(refused).toMatchObject({ status: 507 });
@@ -78,8 +78,8 @@ describe.each(disks)("on a full $name", ({ make }) => {
       const { jobs } = (await client.get("/api/jobs?status=pending,in_progress")).body as { jobs: unknown[] };
       return jobs.length === 0;
     });
-    for (const id of [waiting.id, ...taken]) expect(["completed", "failed"], id).toContain(await state(client, id));
-    for (const id of [running.id, waiting.id, ...taken]) {
+    for (const id of [waiting.id, ...uploadedIds]) expect(["completed", "failed"], id).toContain(await state(client, id));
+    for (const id of [running.id, waiting.id, ...uploadedIds]) {
       const job = await jobOf(client, id);
       if (job.status === "completed") continue;
       const failure = {
@@ -88,8 +88,8 @@ describe.each(disks)("on a full $name", ({ make }) => {
       };
       expect(job).toMatchObject({ status: "failed", execution_error: failure });
     }
-    const again = await submit(client, 0, 3);
-    await until("a new job runs", async () => (await state(client, again.id)) === "completed");
+    const resubmitted = await submit(client, 0, 3);
+    await until("a new job runs", async () => (await state(client, resubmitted.id)) === "completed");
     expect((await client.upload("x".repeat(3_000_000), "big.bin")).status).toBe(201);
     expect((await write(client, "new ".repeat(5000))).status).toBe(200);
     expect(service.output()).toMatch(/ENOSPC|SQLITE_FULL/);
@@ -103,33 +103,33 @@ describe.each(disks)("on a full $name", ({ make }) => {
     const disk = make();
     const { service, key, client } = await start(disk);
     const storedAsset = (await client.upload("kept", "kept.txt")).body as { id: string };
-    const gone = (await client.upload("gone", "gone.txt")).body as { id: string };
+    const deletedAsset = (await client.upload("gone", "gone.txt")).body as { id: string };
     const running = await submit(client, 1, 1);
     const waiting = await submit(client, 0, 2);
-    const more = await submit(client, 0, 3);
+    const laterUpload = await submit(client, 0, 3);
     await until("the first runs", async () => (await state(client, running.id)) === "in_progress");
     disk.fill();
-    expect((await client.call("DELETE", `/api/assets/${gone.id}`)).status).toBe(204);
+    expect((await client.call("DELETE", `/api/assets/${deletedAsset.id}`)).status).toBe(204);
     expect((await client.post(`/api/jobs/${waiting.id}/cancel`)).status).toBe(200);
-    expect((await client.post("/api/queue", { delete: [more.id] })).status).toBe(200);
+    expect((await client.post("/api/queue", { delete: [laterUpload.id] })).status).toBe(200);
     await until("what ran has ended", async () => ["completed", "failed"].includes(String(await state(client, running.id))));
     expect(await state(client, waiting.id)).toBe("cancelled");
     expect(await service.stop()).toBe(0);
 
-    const again = await startServiceProcess(disk.path, { LIGHTDESK_CONCURRENCY: "1", ...disk.env });
-    expect(again.output()).toContain("service disk full");
-    const after = httpClient(again.url, key);
+    const restarted = await startServiceProcess(disk.path, { LIGHTDESK_CONCURRENCY: "1", ...disk.env });
+    expect(restarted.output()).toContain("service disk full");
+    const after = httpClient(restarted.url, key);
     expect((await after.get(`/api/assets/${storedAsset.id}/content`)).text).toBe("kept");
     expect((await after.get("/api/jobs")).status).toBe(200);
     expect((await after.upload("x".repeat(3_000_000), "big.bin")).status).toBe(507);
     disk.free();
     expect((await after.upload("x".repeat(3_000_000), "big.bin")).status).toBe(201);
-    expect(await again.stop()).toBe(0);
+    expect(await restarted.stop()).toBe(0);
   });
 });
 
 describe("on a read-only disk", () => {
-  it("refuses changes with 503 and answers reads, and a start on it says what to do", async () => {
+  it("refuses writes with 503, serves reads and explains a failed start", async () => {
     const disk = makeInjected();
     const { service, client } = await start(disk);
     const storedAsset = (await client.upload("kept", "kept.txt")).body as { id: string };
@@ -168,9 +168,9 @@ describe.each(disks)("on $name without a free byte", ({ make, isReal }) => {
     rmSync(join(disk.path, "service", "reserve"), { force: true });
     disk.fill();
 
-    const again = await startServiceProcess(disk.path, { LIGHTDESK_CONCURRENCY: "1", ...disk.env });
-    expect(again.output()).toContain("service disk full");
-    const after = httpClient(again.url, key);
+    const restarted = await startServiceProcess(disk.path, { LIGHTDESK_CONCURRENCY: "1", ...disk.env });
+    expect(restarted.output()).toContain("service disk full");
+    const after = httpClient(restarted.url, key);
     expect((await after.get(`/api/assets/${storedAsset.id}/content`)).text).toBe("kept");
     for (const path of ["/api/jobs", "/api/assets", "/api/history_v2", "/api/queue", "/api/user"])
       expect((await after.get(path)).status, path).toBe(200);
@@ -180,11 +180,11 @@ describe.each(disks)("on $name without a free byte", ({ make, isReal }) => {
       const now = await state(after, cut.id);
       return (now === "completed" || now === "failed") && now;
     });
-    // If the start finds room, the job begins again at once, and its results may then find none.
+    // If the start has enough space, the job restarts at once and may then run out of it.
     if (isReal) expect(ended).toBe("completed");
-    const done = await submit(after, 0, 1);
-    expect(done.status).toBe(200);
-    await until("it has run", async () => (await state(after, done.id)) === "completed");
-    expect(await again.stop()).toBe(0);
+    const newUpload = await submit(after, 0, 1);
+    expect(newUpload.status).toBe(200);
+    await until("it has run", async () => (await state(after, newUpload.id)) === "completed");
+    expect(await restarted.stop()).toBe(0);
   });
 });

@@ -10,7 +10,7 @@ import { createKey, httpClient, startServiceProcess } from "../support/service-p
 import { until } from "../support/until";
 import { blobsIn, painted } from "./disk/durable";
 
-let seen = 0;
+let offset = 0;
 const order = () => `${folder}.order`;
 const steps = () =>
   readFileSync(order(), "utf8")
@@ -36,26 +36,30 @@ afterAll(async () => {
 /** The disk calls since the last time; `named` are the blobs among them. */
 function sinceThen(): string[][] {
   const all = steps();
-  const since = all.slice(seen);
-  seen = all.length;
+  const since = all.slice(offset);
+  offset = all.length;
   return since;
 }
 
 /** In order: bytes, sync of the bytes, name, sync of the folder, commit. */
 function expectDurable(since: string[][], path: string): void {
-  const at = (found: (step: string[]) => boolean) => since.findIndex(found);
-  const named = at(([what, , to]) => what === "named" && to === path);
-  expect(named, `${path} was named`).toBeGreaterThanOrEqual(0);
-  const from = since[named]?.[1] ?? "";
-  const synced = since.findLastIndex(([what, one], index) => index < named && what === "synced" && one === from);
-  const writtenAt = since.findLastIndex(([what, one]) => what === "written" && one === from);
-  const syncIndex = since.findIndex(([what, one], index) => index > named && what === "synced" && one === dirname(path));
+  const at = (predicate: (step: string[]) => boolean) => since.findIndex(predicate);
+  const renameIndex = at(([operation, , to]) => operation === "named" && to === path);
+  expect(renameIndex, `${path} was named`).toBeGreaterThanOrEqual(0);
+  const from = since[renameIndex]?.[1] ?? "";
+  const synced = since.findLastIndex(([operation, target], index) => index < renameIndex && operation === "synced" && target === from);
+  const writtenAt = since.findLastIndex(([operation, target]) => operation === "written" && target === from);
+  const syncIndex = since.findIndex(
+    ([operation, target], index) => index > renameIndex && operation === "synced" && target === dirname(path),
+  );
   expect(synced, `${path} was synced before it was named`).toBeGreaterThan(writtenAt);
   expect(synced, `${path} was synced at all`).toBeGreaterThanOrEqual(0);
-  expect(syncIndex, `the folder of ${path} was synced`).toBeGreaterThan(named);
+  expect(syncIndex, `the folder of ${path} was synced`).toBeGreaterThan(renameIndex);
   for (const [index, step] of since.entries()) {
     if (step[0] !== "made" || !step[1] || !path.startsWith(`${step[1]}/`)) continue;
-    const inParent = since.findIndex(([what, one], later) => later > index && what === "synced" && one === dirname(step[1] ?? ""));
+    const inParent = since.findIndex(
+      ([operation, target], later) => later > index && operation === "synced" && target === dirname(step[1] ?? ""),
+    );
     expect(inParent, `the new folder ${step[1]} was synced into the one above`).toBeGreaterThan(index);
   }
 }
@@ -66,16 +70,16 @@ function expectBlobsDurable(since: string[][], count: number): void {
   for (const path of blobs) {
     expect(existsSync(path)).toBe(true);
     expectDurable(since, path);
-    const folderSynced = since.findIndex(([what, one]) => what === "synced" && one === dirname(path));
-    expect(since.findLastIndex(([what]) => what === "committing")).toBeGreaterThan(folderSynced);
+    const folderSynced = since.findIndex(([operation, target]) => operation === "synced" && target === dirname(path));
+    expect(since.findLastIndex(([operation]) => operation === "committing")).toBeGreaterThan(folderSynced);
   }
 }
 
 it("syncs a new store's folders into their parents", () => {
   const since = sinceThen();
-  for (const [index, [what, path = ""]] of since.entries()) {
-    if (what !== "made" || path === "" || !path.startsWith(folder)) continue;
-    const inParent = since.findIndex(([one, where], later) => later > index && one === "synced" && where === dirname(path));
+  for (const [index, [operation, path = ""]] of since.entries()) {
+    if (operation !== "made" || path === "" || !path.startsWith(folder)) continue;
+    const inParent = since.findIndex(([target, where], later) => later > index && target === "synced" && where === dirname(path));
     expect(inParent, path).toBeGreaterThan(index);
   }
   expect(blobsIn(since).length).toBeGreaterThan(0);
@@ -95,7 +99,7 @@ it("makes shared content durable before a second uploader is answered", async ()
   expectBlobsDurable(sinceThen(), 1);
 });
 
-it("user data is durable when it is answered, also over an old file", async () => {
+it("makes user data durable before responding, also when overwriting", async () => {
   const write = (text: string) => client.call("POST", "/api/userdata/x/y/z.json?overwrite=true&full_info=true", text);
   for (const text of ["{}", "[]"]) {
     expect((await write(text)).status).toBe(200);

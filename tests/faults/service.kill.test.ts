@@ -58,7 +58,7 @@ async function killAgainAndAgain(dataDir: string, random: Random): Promise<void>
       until("the load has come this far", () => moments(operationLogs) >= enough, { everyMs: 1, timeoutMs: 30_000 }),
       failed,
     ]);
-    // Not only right after an answer was read: a few milliseconds into the work that follows it.
+    // Kills not only right after a response but also a few milliseconds into the following work.
     await new Promise((resolve) => setTimeout(resolve, random.below(12)));
     await service.stop("SIGKILL");
     await failed;

@@ -50,7 +50,7 @@ describe("stopping and starting the service", async () => {
     expect(await service.stop()).toBe(0);
   });
 
-  it("sweeps what a crash left: temp files, and blobs that no asset names", async () => {
+  it("removes temp files and unreferenced blobs left by a crash", async () => {
     const shard = join(dataDir, "service", "blobs", "blake3-v1", "ab");
     await mkdir(shard, { recursive: true });
     await writeFile(join(shard, "c".repeat(62)), "orphan");

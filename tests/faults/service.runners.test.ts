@@ -13,13 +13,13 @@ afterEach(async () => {
   for (const close of closing.splice(0).reverse()) await close();
 });
 
-it("takes the result of a job that finished while the service was down", { timeout: 120_000 }, async () => {
+it("collects the result of a job that finished while the service was down", { timeout: 120_000 }, async () => {
   const dataDir = temporaryFolder();
   closing.push(() => rm(dataDir, { recursive: true, force: true }));
   const bytes = Buffer.from(png(8, 8));
   const server = await startRunnerServer({
     objectInfo: gpuClasses(["one.safetensors"]),
-    makes: () => ({ files: [{ name: "x_00001_.png", bytes }] }),
+    makeOutput: () => ({ files: [{ name: "x_00001_.png", bytes }] }),
   });
   closing.push(server.close);
   const key = await createKey(dataDir, "ada");
@@ -42,14 +42,14 @@ it("takes the result of a job that finished while the service was down", { timeo
   await until("it has ended there", async () => server.queue().running === undefined);
 
   const second = await startServiceProcess(dataDir);
-  const again = httpClient(second.url, key);
-  expect(await ended(again, id)).toMatchObject({ status: "completed", runner: { label: "GPU", attempt: 1 }, outputs_count: 1 });
-  expect(list(record((await again.get("/api/assets?include_public=false")).body).assets)).toHaveLength(1);
+  const secondClient = httpClient(second.url, key);
+  expect(await ended(secondClient, id)).toMatchObject({ status: "completed", runner: { label: "GPU", attempt: 1 }, outputs_count: 1 });
+  expect(list(record((await secondClient.get("/api/assets?include_public=false")).body).assets)).toHaveLength(1);
   expect(server.seen.submissions).toHaveLength(1);
   expect(await serviceCommand(dataDir, "runners", "pause", "GPU")).toBe("GPU is paused.");
-  const waits = await submit(again, graph);
-  await until("the service has heard of it", async () => (await detail(again, waits)).waits !== undefined);
-  expect(await detail(again, waits)).toMatchObject({ status: "pending", waits: { state: "paused", runners: ["GPU"] } });
+  const waits = await submit(secondClient, graph);
+  await until("the service has heard of it", async () => (await detail(secondClient, waits)).waits !== undefined);
+  expect(await detail(secondClient, waits)).toMatchObject({ status: "pending", waits: { state: "paused", runners: ["GPU"] } });
   expect(await serviceCommand(dataDir, "runners", "remove", "GPU")).toBe("Removed GPU.");
   await second.stop();
 });

@@ -80,14 +80,14 @@ describe("SIGTERM under load", () => {
     expect(states.find(({ id }) => id === long.id)).toEqual({ id: long.id, state: "pending", attempts: 0 });
     expect([...jobs].filter((id) => !states.some((state) => state.id === id))).toEqual([]);
 
-    const again = await startServiceProcess(dataDir);
-    const next = httpClient(again.url, key);
+    const restarted = await startServiceProcess(dataDir);
+    const next = httpClient(restarted.url, key);
     for (const [id, text] of assets) expect((await next.get(`/api/assets/${id}/content`)).text).toBe(text);
     await until("it runs again", async () => (await next.post(`/api/jobs/${long.id}/cancel`)).status === 200);
     await until("all have ended", async () => [...(await listAllJobs(next)).values()].every((state) => /completed|cancelled/.test(state)), {
       timeoutMs: 40_000,
     });
-    expect(await again.stop("SIGTERM")).toBe(0);
+    expect(await restarted.stop("SIGTERM")).toBe(0);
     const after = new SqliteConnection(file, { readOnly: true });
     const twice = "SELECT job FROM trace WHERE became IN ('completed', 'failed', 'cancelled') GROUP BY job HAVING count(*) > 1";
     expect(after.prepare(twice).all()).toEqual([]);
@@ -96,7 +96,7 @@ describe("SIGTERM under load", () => {
 });
 
 describe("a data folder", () => {
-  it("locks its folder to one process and lets commands run beside it", async () => {
+  it("locks its folder to one process but lets commands run alongside", async () => {
     const service = await startServiceProcess(dataDir);
     const second = startProcess("dist/service.mjs", { PORT: "0", LIGHTDESK_DATA_DIR: dataDir });
     expect(await second.ended).toBe(1);

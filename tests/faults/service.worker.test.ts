@@ -1,4 +1,4 @@
-// The threads that run nodes die or are missing, or the clock is set back: a job may fail because of it, but nothing else may.
+// The threads that run nodes die or are missing, or the clock is set back: only affected jobs may fail.
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
@@ -6,15 +6,15 @@ import { temporaryFolder } from "@/tests/support/temporary-folder";
 import { type Client, type ServiceBench, startService } from "../support/service";
 import { until } from "../support/until";
 
-const opened: ServiceBench[] = [];
+const benches: ServiceBench[] = [];
 const folders: string[] = [];
 afterEach(async () => {
-  for (const bench of opened.splice(0)) await bench.dispose();
+  for (const bench of benches.splice(0)) await bench.dispose();
   for (const folder of folders.splice(0)) rmSync(folder, { recursive: true });
 });
 async function start(options: Parameters<typeof startService>[0]): Promise<ServiceBench> {
   const bench = await startService(options);
-  opened.push(bench);
+  benches.push(bench);
   return bench;
 }
 

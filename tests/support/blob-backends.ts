@@ -1,4 +1,4 @@
-// The three places in which the service may keep bytes, each with the settings that choose it and functions to inspect what it holds.
+// The three blob backends of the service, each with its settings and functions to inspect it.
 import { existsSync } from "node:fs";
 import { mkdir, mkdtemp, readdir, rm, truncate, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -7,7 +7,7 @@ import { type ServiceOptions } from "@/lib/service/index";
 import { readServiceSettings } from "@/lib/service/settings";
 import { startStrictS3, type StrictS3, testKeys } from "./strict-s3";
 
-export type BlobTestPlace = {
+export type BlobTestBackend = {
   options: Partial<ServiceOptions>;
   /** The hashes stored there. `folder`: the service's folder. */
   hashes(folder: string): Promise<string[]>;
@@ -32,7 +32,7 @@ export const bucketSettings = (s3: StrictS3, prefix = "here", rest: Record<strin
     ...rest,
   });
 
-function inFolder(options: Partial<ServiceOptions>, rootOf: (folder: string) => string, close: () => Promise<void>): BlobTestPlace {
+function inFolder(options: Partial<ServiceOptions>, rootOf: (folder: string) => string, close: () => Promise<void>): BlobTestBackend {
   const pathOf = (folder: string, hash: string) => join(rootOf(folder), hash.slice(0, 2), hash.slice(2));
   return {
     options,
@@ -50,7 +50,7 @@ function inFolder(options: Partial<ServiceOptions>, rootOf: (folder: string) => 
   };
 }
 
-async function inBucket(): Promise<BlobTestPlace> {
+async function inBucket(): Promise<BlobTestBackend> {
   const s3 = await startStrictS3({ pageSize: 5 });
   const keyOf = (hash: string) => `here/blake3-v1/${hash.slice(0, 2)}/${hash.slice(2)}`;
   return {
@@ -65,7 +65,7 @@ async function inBucket(): Promise<BlobTestPlace> {
 }
 
 /** On another disk than the service's own folder, where the machine has one. */
-async function inSharedFolder(): Promise<BlobTestPlace> {
+async function inSharedFolder(): Promise<BlobTestBackend> {
   const shared = await mkdtemp(join(existsSync("/dev/shm") ? "/dev/shm" : tmpdir(), "lightdesk-shared-"));
   return inFolder(
     settingsOf({ LIGHTDESK_BLOBS: shared }),
@@ -74,7 +74,7 @@ async function inSharedFolder(): Promise<BlobTestPlace> {
   );
 }
 
-export const blobPlaces: readonly [string, () => Promise<BlobTestPlace>][] = [
+export const blobBackends: readonly [string, () => Promise<BlobTestBackend>][] = [
   [
     "its own folder",
     () =>

@@ -3,7 +3,7 @@ import { cleanPieces } from "@/lib/server/shares/clean/clean";
 import { lengthOf, type Piece } from "@/lib/server/shares/clean/pieces";
 import { cleanStream, piecesBetween, spanOf } from "@/lib/server/shares/shared-bytes";
 
-/** What of a file a visitor of a share gets; undefined for files that cannot be cleaned. */
+/** The file as a share's visitor receives it; undefined if it can't be cleaned. */
 export const piecesOf = (file: Buffer) =>
   cleanPieces({ size: file.length, read: (at, length) => Promise.resolve(file.subarray(at, at + length)) });
 

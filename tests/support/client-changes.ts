@@ -1,4 +1,4 @@
-// Everything a public client can take back, and what then became of the jobs according to the service or console that it called.
+// Every change that a public client can make, and the resulting jobs reported by the service or console.
 import { expect } from "vitest";
 import { canvas, detail, ended, list, record, running, waiting } from "@/tests/integration/service/support";
 import { type Controls, type Graph } from "./public-clients";
@@ -21,16 +21,16 @@ export async function takeEverythingBack(client: Client, controls: Controls): Pr
   await controls.interrupt(first);
   expect((await ended(client, first)).status).toBe("cancelled");
 
-  const done: string[] = [];
-  for (const color of [5, 6]) done.push(await submit(canvas(color)));
-  const [one = "", other = ""] = done;
-  for (const id of done) expect((await ended(client, id)).status).toBe("completed");
-  expect(await controls.entry(one)).toMatchObject({ status: { status_str: "success" } });
-  await controls.forget(one);
-  expect(await controls.entry(one)).toBeUndefined();
-  expect(await controls.entry(other)).toMatchObject({ status: { status_str: "success" } });
+  const doneIds: string[] = [];
+  for (const color of [5, 6]) doneIds.push(await submit(canvas(color)));
+  const [left = "", second = ""] = doneIds;
+  for (const id of doneIds) expect((await ended(client, id)).status).toBe("completed");
+  expect(await controls.entry(left)).toMatchObject({ status: { status_str: "success" } });
+  await controls.forget(left);
+  expect(await controls.entry(left)).toBeUndefined();
+  expect(await controls.entry(second)).toMatchObject({ status: { status_str: "success" } });
   await controls.clearHistory();
-  expect(await controls.entry(other)).toBeUndefined();
+  expect(await controls.entry(second)).toBeUndefined();
   expect(list(record((await client.get("/api/history_v2")).body).history)).toEqual([]);
   await controls.free?.();
 }

@@ -1,9 +1,9 @@
 // `npm run conformance` as a user runs it: a process of its own.
 import { execFile } from "node:child_process";
 
-export type Ran = { code: number; output: string };
+export type CommandResult = { code: number; output: string };
 
-export function conformance(...words: string[]): Promise<Ran> {
+export function conformance(...words: string[]): Promise<CommandResult> {
   const env: NodeJS.ProcessEnv = { PATH: process.env.PATH, HOME: process.env.HOME, NODE_ENV: "production" };
   return new Promise((resolve) => {
     execFile(process.execPath, ["bin/conformance.mjs", ...words], { env }, (error, stdout, stderr) =>

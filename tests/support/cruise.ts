@@ -21,7 +21,7 @@ export async function cruise(tree: string, folders: readonly string[]): Promise<
   return { ...summary, modules };
 }
 
-/** Pairs of folders side by side in `room` that import each other; files directly in `room` belong to none of them. */
+/** Pairs of folders in `room` that import each other. Files directly in `room` belong to none. */
 export function circlesIn(room: string, modules: readonly Module[]): string[] {
   const folderOf = (file: string) => new RegExp(`^${room}/([^/]+)/`).exec(file)?.[1];
   const imports = new Set(

@@ -2,7 +2,7 @@
 // each request and how many bytes of the file it sent.
 import { once } from "node:events";
 import { type ServerResponse } from "node:http";
-import { type LittleServer, type Seen, startLittleServer } from "./little-server";
+import { type LittleServer, type ReceivedRequest, startLittleServer } from "./little-server";
 
 export type Behaviour = {
   bytes: Buffer;
@@ -12,12 +12,12 @@ export type Behaviour = {
   hasRanges: boolean;
   hasLength: boolean;
   headers: Record<string, string>;
-  /** For each connection in turn: cut it after that many bytes of the body; undefined lets it pass. */
+  /** For each connection in turn: cuts it after this many body bytes; undefined doesn't cut it. */
   cuts: (number | undefined)[];
   refusesHead?: boolean;
   /** Statuses that answer the next requests, one each. */
   busy?: number[];
-  /** After that many bytes of the body nothing more is sent, until the client leaves. */
+  /** Stalls after this many body bytes until the client disconnects. */
   holdAfter?: number;
   /** A false Content-Range. */
   contentRange?: string;
@@ -29,7 +29,7 @@ export type FileSource = LittleServer & { behaviour: Behaviour; responses: Serve
 
 export async function startFileSource(bytes: Buffer, behaviour: Partial<Behaviour> = {}): Promise<FileSource> {
   const responses: ServedResponse[] = [];
-  /** Connections on hold, kept so that they can be cut. */
+  /** Stalled connections, kept so that they can be closed. */
   const pending = new Set<ServerResponse>();
   const now: Behaviour = { bytes, hasRanges: true, hasLength: true, headers: {}, cuts: [], ...behaviour };
   const server = await startLittleServer(
@@ -52,7 +52,7 @@ export function patternOf(length: number, seed = 1): Buffer {
 async function serve(
   now: Behaviour,
   { responses, pending }: Pick<FileSource, "responses" | "pending">,
-  request: Seen,
+  request: ReceivedRequest,
   response: ServerResponse,
 ): Promise<void> {
   if (request.method === "HEAD" && now.refusesHead) return void response.writeHead(403).end();

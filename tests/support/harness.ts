@@ -14,13 +14,13 @@ import { readEnv } from "@/lib/server/env";
 import { storeApiKey } from "@/lib/server/keys/key-ring";
 import { type Member } from "@/lib/server/store/people/members";
 import { closeAfterwards } from "./close-afterwards";
-import { ask, createDatabase } from "./postgres-server";
+import { queryDatabase, createDatabase } from "./postgres-server";
 import { loadHandlers, matchRoute } from "./routes";
 
 export const HOST = "desk.test";
 export const PASSWORD = "correct horse battery staple";
 
-export type Asking = {
+export type HarnessRequest = {
   /** A role, or a custom cookie header; anonymous if both are left out. */
   as?: Role;
   cookie?: string;
@@ -34,14 +34,20 @@ type Claims = { sub: string; version: number; sid?: string };
 export type Harness = Awaited<ReturnType<typeof createHarness>>;
 
 /** `made`: a data folder filled by an earlier harness, or a copy of it; its members exist already. */
-type HarnessOptions = Partial<Pick<CompositionOptions, "now" | "upstreamLimits">> & { settings?: Record<string, string>; made?: string };
+type HarnessOptions = Partial<Pick<CompositionOptions, "now" | "upstreamLimits">> & { settings?: Record<string, string>; dataDir?: string };
 
-export async function createHarness({ settings = {}, made, ...options }: HarnessOptions = {}) {
-  const folder = made ?? (await mkdtemp(join(tmpdir(), "lightdesk-console-")));
+export async function createHarness({ settings = {}, dataDir, ...options }: HarnessOptions = {}) {
+  const folder = dataDir ?? (await mkdtemp(join(tmpdir(), "lightdesk-console-")));
   // The same suites run on both databases: vitest.config.ts lists those that run on PostgreSQL too.
   const server = inject("postgres");
-  const own = server === undefined || made !== undefined || settings.DATABASE_URL !== undefined ? undefined : await createDatabase(server);
-  const env = readEnv({ LIGHTDESK_DATA_DIR: folder, LIGHTDESK_CONCURRENCY: "1", ...(own && { DATABASE_URL: own.url }), ...settings });
+  const database =
+    server === undefined || dataDir !== undefined || settings.DATABASE_URL !== undefined ? undefined : await createDatabase(server);
+  const env = readEnv({
+    LIGHTDESK_DATA_DIR: folder,
+    LIGHTDESK_CONCURRENCY: "1",
+    ...(database && { DATABASE_URL: database.url }),
+    ...settings,
+  });
   let logged = "";
   const logDestination = { write: (line: string) => void (logged += line) };
   // Tests change services behind the console's back, and read them at once.
@@ -52,7 +58,7 @@ export async function createHarness({ settings = {}, made, ...options }: Harness
   console.stop = () => (stopping ??= stop());
   await console.ready;
 
-  const owner = made === undefined ? await makeOwner() : await console.store.members.getByEmail("owner@desk.test");
+  const owner = dataDir === undefined ? await makeOwner() : await console.store.members.getByEmail("owner@desk.test");
   const viewers = new Map<Role, Viewer>();
   const cookies = new Map<Role, string>();
   for (const role of roles) {
@@ -61,7 +67,7 @@ export async function createHarness({ settings = {}, made, ...options }: Harness
     const member =
       role === "owner"
         ? owner
-        : made === undefined
+        : dataDir === undefined
           ? await console.store.members.create(rest)
           : await console.store.members.getByEmail(email);
     if (!member) throw new Error(`no member ${role}`);
@@ -101,24 +107,24 @@ export async function createHarness({ settings = {}, made, ...options }: Harness
 
   async function request(
     path: string,
-    { as, cookie = as && cookies.get(as), method = "GET", json, body, headers, signal }: Asking = {},
+    { as, cookie = as && cookies.get(as), method = "GET", json, body, headers, signal }: HarnessRequest = {},
   ): Promise<Response> {
     const changes = method !== "GET" && method !== "HEAD";
-    const sent = new Headers({
+    const allHeaders = new Headers({
       host: HOST,
       ...(changes && { origin: `http://${HOST}` }),
       ...(cookie !== undefined && { cookie }),
       ...headers,
     });
-    if (json !== undefined) sent.set("content-type", "application/json");
-    const init = { method, headers: sent, signal, body: json === undefined ? body : JSON.stringify(json), duplex: "half" };
+    if (json !== undefined) allHeaders.set("content-type", "application/json");
+    const init = { method, headers: allHeaders, signal, body: json === undefined ? body : JSON.stringify(json), duplex: "half" };
     const request = new Request(`http://${HOST}${path}`, init);
-    const match = matchRoute(new URL(request.url).pathname);
+    const route = matchRoute(new URL(request.url).pathname);
     // As Next does.
-    const handlers = match && (await loadHandlers(match.file));
+    const handlers = route && (await loadHandlers(route.file));
     const handler = handlers?.get(method) ?? (method === "HEAD" ? handlers?.get("GET") : undefined);
-    if (!match || !handler) throw new Error(`no handler for ${method} ${path}`);
-    return handler(request, { params: Promise.resolve(match.params) });
+    if (!route || !handler) throw new Error(`no handler for ${method} ${path}`);
+    return handler(request, { params: Promise.resolve(route.params) });
   }
 
   return {
@@ -146,18 +152,21 @@ export async function createHarness({ settings = {}, made, ...options }: Harness
     log: () => logged,
     /** The store's whole content in its raw form. */
     async stored(): Promise<string> {
-      if (own === undefined) {
+      if (database === undefined) {
         const files = ["console.sqlite", "console.sqlite-wal"].map((name) => readFile(join(folder, name), "latin1"));
         return (await Promise.all(files)).join("\n");
       }
-      const tables = await ask<{ name: string }>(own.url, "SELECT tablename AS name FROM pg_tables WHERE schemaname = 'public'");
-      const rows = tables.map(({ name }) => ask<{ row: string }>(own.url, `SELECT t::text AS row FROM "${name}" t`));
-      return (await Promise.all(rows)).flatMap((some) => some.map(({ row }) => row)).join("\n");
+      const tables = await queryDatabase<{ name: string }>(
+        database.url,
+        "SELECT tablename AS name FROM pg_tables WHERE schemaname = 'public'",
+      );
+      const rows = tables.map(({ name }) => queryDatabase<{ row: string }>(database.url, `SELECT t::text AS row FROM "${name}" t`));
+      return (await Promise.all(rows)).flatMap((tableRows) => tableRows.map(({ row }) => row)).join("\n");
     },
     dispose: closeAfterwards(async () => {
       await console.stop();
-      await own?.drop();
-      if (made === undefined) await rm(folder, { recursive: true, force: true });
+      await database?.drop();
+      if (dataDir === undefined) await rm(folder, { recursive: true, force: true });
     }),
   };
 }

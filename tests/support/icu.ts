@@ -3,9 +3,9 @@ export type IcuArgument = { name: string; kind: "value" | "number" | "plural" | 
 
 /** Every argument in order, including those inside cases. Throws if braces do not match. */
 export function icuArguments(message: string): IcuArgument[] {
-  const found: IcuArgument[] = [...message.matchAll(/<([a-z]+)>/g)].map(([, name = ""]) => ({ name, kind: "tag", cases: [] }));
-  readText(withoutQuotes(message), 0, 0, found);
-  return found;
+  const args: IcuArgument[] = [...message.matchAll(/<([a-z]+)>/g)].map(([, name = ""]) => ({ name, kind: "tag", cases: [] }));
+  readText(withoutQuotes(message), 0, 0, args);
+  return args;
 }
 
 /** `'{'` quotes a literal brace; an apostrophe elsewhere is an apostrophe. */

@@ -1,18 +1,18 @@
-// A console with every kind of data that people keep, and a description of it that must stay the same wherever the data is moved.
+// A console with every kind of stored data, and a description that must be the same after a move.
 import { createHash } from "node:crypto";
 import { type Role } from "@/lib/contract/people/roles";
 import { signIn } from "@/lib/server/auth/sign-in";
 import { openApiKey } from "@/lib/server/keys/key-ring";
 import { type AppWorld, picture } from "../integration/console/apps/app-world";
-import { type Asking, PASSWORD } from "./harness";
+import { type HarnessRequest, PASSWORD } from "./harness";
 import { until } from "./until";
 
 export const ANOTHER_KEY = "sk-of-another-service";
 
 export type Installation = { job: string; image: string; masked: string; app: string; run: string; share: string; connection: string };
 
-const post = async (world: AppWorld, path: string, asking: Asking) => {
-  const { status, body } = await world.ask(path, { as: "operator", method: "POST", ...asking });
+const post = async (world: AppWorld, path: string, options: HarnessRequest) => {
+  const { status, body } = await world.ask(path, { as: "operator", method: "POST", ...options });
   if (status > 201) throw new Error(`${path}: ${status} ${JSON.stringify(body)}`);
   return body;
 };

@@ -1,4 +1,4 @@
-// A connection to a server on this machine that can be cut like a cable: both ends stay open and get nothing until it is mended.
+// A connection to a local server that can be cut like a cable: both ends stay open and receive nothing until it is restored.
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 
@@ -11,20 +11,20 @@ export async function startLine(to: number): Promise<Line> {
   const forgotten = new WeakSet<Socket>();
   const server = createServer((near) => {
     const far = connect(to, "127.0.0.1");
-    for (const [one, other] of [
+    for (const [first, second] of [
       [near, far],
       [far, near],
     ] as const) {
-      sockets.add(one);
-      one.on("data", (bytes: Buffer) => {
-        if (forgotten.has(one)) return;
-        if (isCut) buffered.push([other, bytes]);
-        else other.write(bytes);
+      sockets.add(first);
+      first.on("data", (bytes: Buffer) => {
+        if (forgotten.has(first)) return;
+        if (isCut) buffered.push([second, bytes]);
+        else second.write(bytes);
       });
-      one.on("error", () => other.destroy());
-      one.on("close", () => {
-        sockets.delete(one);
-        other.destroy();
+      first.on("error", () => second.destroy());
+      first.on("close", () => {
+        sockets.delete(first);
+        second.destroy();
       });
     }
   }).listen(0, "127.0.0.1");
@@ -34,10 +34,10 @@ export async function startLine(to: number): Promise<Line> {
     cut: () => void (isCut = true),
     mend() {
       isCut = false;
-      for (const [other, said] of buffered) if (!other.destroyed) other.write(said);
+      for (const [other, chunk] of buffered) if (!other.destroyed) other.write(chunk);
       buffered = [];
     },
-    /** What is open now stays open and silent, as where a firewall has dropped it; new connections work. */
+    /** Open connections stay open and silent, as behind a firewall that dropped them. New connections work. */
     forget: () => sockets.forEach((socket) => forgotten.add(socket)),
     bufferedBytes: () => buffered.reduce((sum, [, bytes]) => sum + bytes.length, 0),
     close() {

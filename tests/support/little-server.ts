@@ -2,20 +2,20 @@
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from "node:http";
 import { type Duplex } from "node:stream";
 
-export type Seen = { method: string; url: string; headers: IncomingHttpHeaders; body: Buffer };
-export type LittleServer = { url: string; host: string; seen: Seen[]; close(): Promise<void> };
+export type ReceivedRequest = { method: string; url: string; headers: IncomingHttpHeaders; body: Buffer };
+export type LittleServer = { url: string; host: string; requests: ReceivedRequest[]; close(): Promise<void> };
 /** A returned promise is awaited. */
-type Answer = (request: Seen, response: ServerResponse) => unknown;
+type RequestHandler = (request: ReceivedRequest, response: ServerResponse) => unknown;
 export type Upgrade = (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
 
-/** `upgrade` handles WebSockets; without it there are none. */
-export async function startLittleServer(answer: Answer, upgrade?: Upgrade): Promise<LittleServer> {
-  const seen: Seen[] = [];
+/** `upgrade` handles WebSockets; without it they are refused. */
+export async function startLittleServer(respond: RequestHandler, upgrade?: Upgrade): Promise<LittleServer> {
+  const requests: ReceivedRequest[] = [];
   const server = createServer((request, response) => {
     void read(request).then(async (body) => {
       const entry = { method: request.method ?? "", url: request.url ?? "", headers: request.headers, body };
-      seen.push(entry);
-      await answer(entry, response);
+      requests.push(entry);
+      await respond(entry, response);
     });
   });
   const upgraded = new Set<Duplex>();
@@ -31,7 +31,7 @@ export async function startLittleServer(answer: Answer, upgrade?: Upgrade): Prom
   return {
     url: `http://${host}`,
     host,
-    seen,
+    requests,
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());
@@ -47,7 +47,7 @@ export function answerJson(response: ServerResponse, value: unknown, status = 20
 
 async function read(request: IncomingMessage): Promise<Buffer> {
   const chunks: Buffer[] = [];
-  // Some tests have a client that leaves in the middle: the body is then what arrived.
+  // A client may disconnect midway; the body is then what arrived.
   try {
     for await (const chunk of request) chunks.push(chunk);
   } catch {

@@ -1,20 +1,20 @@
 // Reads GET /api/console/events of a harness, as a browser does.
 import { isLiveEvent, type LiveEvent, type LiveEvents } from "@/lib/contract/live";
-import { type Asking, type Harness } from "./harness";
+import { type HarnessRequest, type Harness } from "./harness";
 import { until } from "./until";
 
 export type Received = LiveEvent & { id: string | undefined };
 export type LiveStream = Awaited<ReturnType<typeof openLive>>;
 
-export function liveQuery(topics: readonly string[], more: Record<string, string> = {}): string {
-  const query = new URLSearchParams(more);
+export function liveQuery(topics: readonly string[], extra: Record<string, string> = {}): string {
+  const query = new URLSearchParams(extra);
   for (const topic of topics) query.append("topic", topic);
   return `/api/console/events?${query.toString()}`;
 }
 
-export async function openLive(harness: Pick<Harness, "request">, path: string, asking: Asking = { as: "viewer" }) {
-  const leaving = new AbortController();
-  const response = await harness.request(path, { ...asking, signal: leaving.signal });
+export async function openLive(harness: Pick<Harness, "request">, path: string, options: HarnessRequest = { as: "viewer" }) {
+  const controller = new AbortController();
+  const response = await harness.request(path, { ...options, signal: controller.signal });
   if (!response.ok || !response.body) throw new Error(`${response.status} ${await response.text()}`);
   const received: Received[] = [];
   const state = { isOver: false, lastId: "" };
@@ -49,10 +49,10 @@ export async function openLive(harness: Pick<Harness, "request">, path: string, 
       received.flatMap((item) =>
         item.event === event && (topic === undefined || topicOf(item) === topic) ? [item.data as LiveEvents[E]] : [],
       ),
-    next: (what: string, matches: (item: Received) => boolean) => until(what, () => received.find(matches)),
+    next: (label: string, matches: (item: Received) => boolean) => until(label, () => received.find(matches)),
     async close(): Promise<void> {
       await reader.cancel();
-      leaving.abort();
+      controller.abort();
     },
   };
 }

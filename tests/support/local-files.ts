@@ -4,7 +4,7 @@ import { randomUUID } from "node:crypto";
 import { type ServerResponse } from "node:http";
 import { blake3 } from "@napi-rs/blake-hash";
 import sharp from "sharp";
-import { answerJson, type Seen } from "./little-server";
+import { answerJson, type ReceivedRequest } from "./little-server";
 
 type Asset = {
   id: string;
@@ -23,10 +23,10 @@ export type LocalFiles = {
   pictures: Map<string, Buffer>;
   assets: (Asset & { bytes: Buffer })[];
   userdata: Map<string, Buffer>;
-  /** What a job wrote, such as "output/video/a.mp4": a file in its folder, and an asset for it. */
+  /** Stores a job's output, such as "output/video/a.mp4", as a file and as an asset. */
   write(path: string, bytes: Buffer, type: string): void;
   /** False: the request is about something else. */
-  answer(request: Seen, response: ServerResponse): Promise<boolean>;
+  answer(request: ReceivedRequest, response: ServerResponse): Promise<boolean>;
 };
 
 /** UTC, without saying so. */
@@ -37,7 +37,11 @@ export function createLocalFiles(): LocalFiles {
   const assets: LocalFiles["assets"] = [];
   const userdata: LocalFiles["userdata"] = new Map();
 
-  const shown = ({ bytes: _, ...asset }: Asset & { bytes: Buffer }, more: object = {}) => ({ ...asset, ...stamp, ...more });
+  const toPublicAsset = ({ bytes: _, ...asset }: Asset & { bytes: Buffer }, overrides: object = {}) => ({
+    ...asset,
+    ...stamp,
+    ...overrides,
+  });
   function storeAsset(
     bytes: Buffer,
     { name, type, tags, metadata = {} }: { name: string; type: string; tags: string[]; metadata?: object },
@@ -46,40 +50,49 @@ export function createLocalFiles(): LocalFiles {
     const asset = { id: randomUUID(), name, asset_hash, size: bytes.length, mime_type: type, tags, user_metadata: metadata, bytes };
     // The file of an uploaded asset is named by its content, in the folder that its tag says.
     const folder = ["input", "output", "temp"].find((kind) => tags.includes(kind));
-    const stored = `${asset_hash.slice("blake3:".length)}${/\.[^.]+$/.exec(name)?.[0] ?? ""}`;
-    const placedAsset = folder === undefined ? asset : { ...asset, ...placed(`${folder}/${stored}`) };
+    const storedName = `${asset_hash.slice("blake3:".length)}${/\.[^.]+$/.exec(name)?.[0] ?? ""}`;
+    const placedAsset = folder === undefined ? asset : { ...asset, ...placementOf(`${folder}/${storedName}`) };
     assets.push(placedAsset);
-    if (folder) pictures.set(`${folder}/${stored}`, bytes);
-    return shown(placedAsset, { created_new: true });
+    if (folder) pictures.set(`${folder}/${storedName}`, bytes);
+    return toPublicAsset(placedAsset, { created_new: true });
   }
   function write(path: string, bytes: Buffer, type: string): void {
     pictures.set(path, bytes);
     const [folder = "", ...rest] = path.split("/");
     const name = rest.at(-1) ?? "";
-    assets.push({ id: randomUUID(), name, size: bytes.length, mime_type: type, tags: [folder], user_metadata: {}, bytes, ...placed(path) });
+    assets.push({
+      id: randomUUID(),
+      name,
+      size: bytes.length,
+      mime_type: type,
+      tags: [folder],
+      user_metadata: {},
+      bytes,
+      ...placementOf(path),
+    });
   }
-  function storePicture(bytes: Buffer, name: string, place: string): string {
+  function storePicture(bytes: Buffer, name: string, key: string): string {
     for (let at = 0; ; at++) {
       const tried = at === 0 ? name : name.replace(/(\.[^.]*)?$/, ` (${at})$1`);
-      const there = pictures.get(place + tried);
-      if (there && !there.equals(bytes)) continue;
-      pictures.set(place + tried, bytes);
+      const file = pictures.get(key + tried);
+      if (file && !file.equals(bytes)) continue;
+      pictures.set(key + tried, bytes);
       return tried;
     }
   }
 
-  async function answerAssets({ method, url: address, ...request }: Seen, url: URL, response: ServerResponse): Promise<void> {
+  async function answerAssets({ method, url: address, ...request }: ReceivedRequest, url: URL, response: ServerResponse): Promise<void> {
     const refuse = (status: number, code: string) => answerJson(response, { error: { code, message: code, details: {} } }, status);
     const route = `${method} ${url.pathname}`;
     if (route === "GET /api/assets") {
       if (url.searchParams.has("metadata_filter")) return refuse(400, "UNSUPPORTED_PARAM");
       const name = (url.searchParams.get("name_contains") ?? "").toLowerCase();
       const tags = (url.searchParams.get("include_tags") ?? "").split(",").filter((tag) => tag !== "");
-      const found = assets.filter((asset) => asset.name.toLowerCase().includes(name) && tags.every((tag) => asset.tags.includes(tag)));
+      const matches = assets.filter((asset) => asset.name.toLowerCase().includes(name) && tags.every((tag) => asset.tags.includes(tag)));
       const offset = Number(url.searchParams.get("offset") ?? 0);
-      const page = found.toReversed().slice(offset, offset + Number(url.searchParams.get("limit") ?? 20));
-      const has_more = offset + page.length < found.length;
-      return answerJson(response, { assets: page.map((item) => shown(item)), total: found.length, has_more });
+      const page = matches.toReversed().slice(offset, offset + Number(url.searchParams.get("limit") ?? 20));
+      const has_more = offset + page.length < matches.length;
+      return answerJson(response, { assets: page.map((item) => toPublicAsset(item)), total: matches.length, has_more });
     }
     if (route === "POST /api/assets") {
       const form = await formOf({ method, url: address, ...request });
@@ -90,8 +103,8 @@ export function createLocalFiles(): LocalFiles {
       const name = textOf(form.get("name")) || file.name;
       const tags: string[] = JSON.parse(textOf(form.get("tags")) || "[]");
       const metadata: object = JSON.parse(textOf(form.get("user_metadata")) || "{}");
-      const made = storeAsset(Buffer.from(await file.arrayBuffer()), { name, type: file.type, tags, metadata });
-      return answerJson(response, made, 201);
+      const storedAsset = storeAsset(Buffer.from(await file.arrayBuffer()), { name, type: file.type, tags, metadata });
+      return answerJson(response, storedAsset, 201);
     }
     if (route === "POST /api/assets/from-hash") {
       const body: { hash: string; tags: string[]; name?: string } = JSON.parse(request.body.toString());
@@ -108,7 +121,7 @@ export function createLocalFiles(): LocalFiles {
     const asset = assets.find((asset) => asset.id === id);
     if (!asset) return refuse(404, "ASSET_NOT_FOUND");
     if (part === "/content") return answerBytes(response, asset.bytes, asset.mime_type);
-    if (method === "GET") return answerJson(response, shown(asset));
+    if (method === "GET") return answerJson(response, toPublicAsset(asset));
     if (part === "/tags") {
       const { tags }: { tags: string[] } = JSON.parse(request.body.toString());
       asset.tags = method === "POST" ? [...new Set([...asset.tags, ...tags])] : asset.tags.filter((tag) => !tags.includes(tag));
@@ -119,24 +132,24 @@ export function createLocalFiles(): LocalFiles {
       return void response.writeHead(204).end();
     }
     Object.assign(asset, JSON.parse(request.body.toString()));
-    return answerJson(response, shown(asset));
+    return answerJson(response, toPublicAsset(asset));
   }
 
-  async function answerUpload(request: Seen, response: ServerResponse): Promise<void> {
+  async function answerUpload(request: ReceivedRequest, response: ServerResponse): Promise<void> {
     const form = await formOf(request);
     const image = form.get("image");
     if (!(image instanceof File) || image.size === 0) return void response.writeHead(400).end();
     const bytes = Buffer.from(await image.arrayBuffer());
     const [type, subfolder] = [textOf(form.get("type")) || "input", textOf(form.get("subfolder"))];
-    const place = `${type}/${subfolder && `${subfolder}/`}`;
+    const prefix = `${type}/${subfolder && `${subfolder}/`}`;
     if (!request.url.startsWith("/api/upload/mask")) {
-      const name = storePicture(bytes, image.name, place);
+      const name = storePicture(bytes, image.name, prefix);
       return answerJson(response, { name, subfolder, type });
     }
     const ref: { filename?: string; subfolder?: string; type?: string } = JSON.parse(textOf(form.get("original_ref")) || "{}");
     if (!ref.filename) return void response.writeHead(400).end();
     const original = pictures.get(`${ref.type ?? "output"}/${ref.subfolder ? `${ref.subfolder}/` : ""}${ref.filename}`);
-    // It answers with a name even if it found no original and stored nothing.
+    // Responds with a name even if it found no original and stored nothing.
     if (!original) return answerJson(response, { name: image.name, subfolder, type });
     const alpha = await sharp(bytes).ensureAlpha().extractChannel(3).raw().toBuffer();
     const { data, info } = await sharp(original).ensureAlpha().raw().toBuffer({ resolveWithObject: true });
@@ -144,10 +157,10 @@ export function createLocalFiles(): LocalFiles {
     const masked = await sharp(data, { raw: { width: info.width, height: info.height, channels: 4 } })
       .png()
       .toBuffer();
-    return answerJson(response, { name: storePicture(masked, image.name, place), subfolder, type });
+    return answerJson(response, { name: storePicture(masked, image.name, prefix), subfolder, type });
   }
 
-  function answerUserdata({ method, body }: Seen, url: URL, response: ServerResponse): void {
+  function answerUserdata({ method, body }: ReceivedRequest, url: URL, response: ServerResponse): void {
     const nothing = (status: number) => void response.writeHead(status).end();
     const info = (path: string, base = "") => ({
       path: path.slice(base.length),
@@ -158,31 +171,35 @@ export function createLocalFiles(): LocalFiles {
       const dir = url.searchParams.get("dir") ?? "";
       const base = dir === "./" ? "" : dir;
       if (base.startsWith("/")) return nothing(403);
-      const below = [...userdata.keys()].filter((path) => path.startsWith(base)).sort();
-      if (base !== "" && below.length === 0) return nothing(404);
-      const listed = url.searchParams.get("recurse") === "true" ? below : below.filter((path) => !path.slice(base.length).includes("/"));
+      const matchingPaths = [...userdata.keys()].filter((path) => path.startsWith(base)).sort();
+      if (base !== "" && matchingPaths.length === 0) return nothing(404);
+      const listedPaths =
+        url.searchParams.get("recurse") === "true" ? matchingPaths : matchingPaths.filter((path) => !path.slice(base.length).includes("/"));
       const isFull = url.searchParams.get("full_info") === "true";
-      return answerJson(response, isFull ? listed.map((path) => info(path, base)) : listed.map((path) => path.slice(base.length)));
+      return answerJson(
+        response,
+        isFull ? listedPaths.map((path) => info(path, base)) : listedPaths.map((path) => path.slice(base.length)),
+      );
     }
     const [file = "", dest] = url.pathname.slice("/api/userdata/".length).split("/move/").map(decodeURIComponent);
     const isKept = url.searchParams.get("overwrite") === "false";
     if (file.split("/").includes("..")) return nothing(403);
-    const there = userdata.get(file);
+    const storedFile = userdata.get(file);
     if (method === "POST" && dest === undefined) {
-      if (there && isKept) return nothing(409);
+      if (storedFile && isKept) return nothing(409);
       userdata.set(file, body);
       return answerJson(response, url.searchParams.get("full_info") === "true" ? info(file) : file);
     }
-    if (!there) return nothing(404);
-    if (method === "GET") return answerBytes(response, there, "application/octet-stream");
+    if (!storedFile) return nothing(404);
+    if (method === "GET") return answerBytes(response, storedFile, "application/octet-stream");
     if (dest !== undefined && isKept && userdata.has(dest)) return nothing(409);
     userdata.delete(file);
     if (dest === undefined) return nothing(204);
-    userdata.set(dest, there);
+    userdata.set(dest, storedFile);
     return answerJson(response, dest);
   }
 
-  async function answer(request: Seen, response: ServerResponse): Promise<boolean> {
+  async function handleRequest(request: ReceivedRequest, response: ServerResponse): Promise<boolean> {
     const url = new URL(request.url, "http://local");
     if (url.pathname.startsWith("/api/assets")) await answerAssets(request, url, response);
     else if (url.pathname === "/api/tags") {
@@ -201,15 +218,15 @@ export function createLocalFiles(): LocalFiles {
     } else return false;
     return true;
   }
-  return { pictures, assets, userdata, write, answer };
+  return { pictures, assets, userdata, write, answer: handleRequest };
 }
 
 /** The path within its folder, and its preview address; a temporary picture has no address. */
-function placed(path: string): Pick<Asset, "loader_path" | "preview_url"> {
+function placementOf(path: string): Pick<Asset, "loader_path" | "preview_url"> {
   const [folder = "", ...rest] = path.split("/");
   const [filename = "", subfolder] = [rest.at(-1), rest.slice(0, -1).join("/")];
-  const way = new URLSearchParams({ type: folder, filename, ...(subfolder && { subfolder }) });
-  return { loader_path: rest.join("/"), ...(folder !== "temp" && { preview_url: `/api/view?${way.toString()}` }) };
+  const params = new URLSearchParams({ type: folder, filename, ...(subfolder && { subfolder }) });
+  return { loader_path: rest.join("/"), ...(folder !== "temp" && { preview_url: `/api/view?${params.toString()}` }) };
 }
 
 function tagCounts(assets: readonly { tags: string[] }[]): Map<string, number> {
@@ -218,7 +235,7 @@ function tagCounts(assets: readonly { tags: string[] }[]): Map<string, number> {
   return counts;
 }
 
-function formOf({ headers, body }: Seen): Promise<FormData> {
+function formOf({ headers, body }: ReceivedRequest): Promise<FormData> {
   return new Response(new Uint8Array(body), { headers: { "content-type": headers["content-type"] ?? "" } }).formData();
 }
 

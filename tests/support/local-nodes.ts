@@ -2,7 +2,7 @@
 // among its files, texts that are filled in on sending.
 
 const size = (name: string) => ({ [name]: ["INT", { default: 512, min: 1, max: 4096 }] });
-const grows = (each: object, more: object) => ["COMFY_AUTOGROW_V3", { template: { input: { required: each }, ...more } }];
+const grows = (each: object, overrides: object) => ["COMFY_AUTOGROW_V3", { template: { input: { required: each }, ...overrides } }];
 
 export const newerNodes = {
   LoadImage: { input: { required: { image: [["there.png"], { image_upload: true }] } }, output: ["IMAGE"] },

@@ -2,14 +2,14 @@
 // It runs nothing by itself: a test moves its jobs. A repeated graph is served from its cache, which it reports only to a named client.
 import { randomUUID } from "node:crypto";
 import { type ServerResponse } from "node:http";
-import { answerJson, type LittleServer, type Seen, startLittleServer, type Upgrade } from "./little-server";
+import { answerJson, type LittleServer, type ReceivedRequest, startLittleServer, type Upgrade } from "./little-server";
 import { type LocalFiles } from "./local-files";
 
 type Item = [number, string, Record<string, unknown>, Record<string, unknown>, string[]];
 type Entry = { prompt: Item; outputs: Record<string, unknown>; status: Record<string, unknown>; meta: Record<string, unknown> };
-type Place = { running: Item[]; pending: Item[]; history: Map<string, Entry> };
+type JobsState = { running: Item[]; pending: Item[]; history: Map<string, Entry> };
 export type LocalServer = LittleServer & {
-  place: Place;
+  place: JobsState;
   submit(): string;
   begin(): void;
   /** `outputs`: the results when this graph runs for the first time. */
@@ -35,8 +35,8 @@ export async function startLocalServer(
   files?: LocalFiles,
   { isOld = false, hasAssets = !isOld, objectInfo, upgrade }: LocalServerOptions = {},
 ): Promise<LocalServer> {
-  const place: Place = { running: [], pending: [], history: new Map() };
-  const made = new Map<string, Entry["outputs"]>();
+  const state: JobsState = { running: [], pending: [], history: new Map() };
+  const outputsById = new Map<string, Entry["outputs"]>();
   let number = 0;
   let latest = 0;
   // Two jobs in one millisecond still get different times.
@@ -46,11 +46,11 @@ export async function startLocalServer(
     const id = randomUUID();
     const ids = Object.keys(graph);
     number += 1;
-    place.pending.push([number - 1, id, graph, { ...extra, ...(!isOld && { create_time: tick() }) }, ids]);
+    state.pending.push([number - 1, id, graph, { ...extra, ...(!isOld && { create_time: tick() }) }, ids]);
     return id;
   };
   const interruptIn = (nodeId: string) => {
-    for (const item of place.running.splice(0)) place.history.set(item[1], interrupted(item, nodeId));
+    for (const item of state.running.splice(0)) state.history.set(item[1], interrupted(item, nodeId));
   };
   const server = await startLittleServer(async (request, response) => {
     const url = new URL(request.url, "http://local");
@@ -73,41 +73,41 @@ export async function startLocalServer(
       return answerJson(response, { prompt_id, number: number - 1, node_errors: {} });
     }
     if (route === "GET /api/prompt")
-      return answerJson(response, { exec_info: { queue_remaining: place.pending.length + place.running.length } });
+      return answerJson(response, { exec_info: { queue_remaining: state.pending.length + state.running.length } });
     if (route === "POST /api/interrupt") {
-      const [item] = place.running;
+      const [item] = state.running;
       // An id that is not running is left alone; without an id, any running job is interrupted.
       if (item && [undefined, item[1]].includes(textOf(body.prompt_id))) interruptIn(Object.keys(item[2])[0] ?? "");
       return nothing(200);
     }
     if (route === "POST /api/free") return nothing(200);
-    if (route === "GET /api/queue") return answerJson(response, { queue_running: place.running, queue_pending: place.pending });
+    if (route === "GET /api/queue") return answerJson(response, { queue_running: state.running, queue_pending: state.pending });
     if (route === "POST /api/queue") {
       beforeNext?.();
       beforeNext = undefined;
-      if (body.clear === true) place.pending = [];
+      if (body.clear === true) state.pending = [];
       const ids = Array.isArray(body.delete) ? body.delete : [];
-      place.pending = place.pending.filter((item) => !ids.includes(item[1]));
+      state.pending = state.pending.filter((item) => !ids.includes(item[1]));
       return nothing(200);
     }
-    if (route === "GET /api/history") return answerJson(response, Object.fromEntries(historyPage([...place.history], url.searchParams)));
+    if (route === "GET /api/history") return answerJson(response, Object.fromEntries(historyPage([...state.history], url.searchParams)));
     if (url.pathname.startsWith("/api/history/")) {
       const id = url.pathname.slice("/api/history/".length);
-      const entry = place.history.get(id);
+      const entry = state.history.get(id);
       return answerJson(response, entry ? { [id]: entry } : {});
     }
     if (route === "POST /api/history") {
-      if (body.clear === true) place.history.clear();
-      for (const id of Array.isArray(body.delete) ? body.delete : []) place.history.delete(String(id));
+      if (body.clear === true) state.history.clear();
+      for (const id of Array.isArray(body.delete) ? body.delete : []) state.history.delete(String(id));
       return nothing(200);
     }
     if (url.pathname === "/api/object_info" && objectInfo) return answerJson(response, objectInfo);
     // Like a real one, it fails as a whole if it cannot read one of its jobs.
-    if (url.pathname.startsWith("/api/jobs") && isDamaged(place)) return nothing(500);
-    if (route === "GET /api/jobs") return answerJobs(place, url.searchParams, (value, status) => answerJson(response, value, status));
+    if (url.pathname.startsWith("/api/jobs") && isDamaged(state)) return nothing(500);
+    if (route === "GET /api/jobs") return answerJobs(state, url.searchParams, (value, status) => answerJson(response, value, status));
     const [, jobId] = /^GET \/api\/jobs\/([^/]+)$/.exec(route) ?? [];
     if (jobId !== undefined) {
-      const job = jobDetails(place, jobId);
+      const job = jobDetails(state, jobId);
       return job ? answerJson(response, job) : answerJson(response, { error: "Job not found" }, 404);
     }
     if (route === "GET /api/userdata") {
@@ -123,14 +123,14 @@ export async function startLocalServer(
   }, upgrade);
   return {
     ...server,
-    place,
+    place: state,
     submit: () => submit(),
-    begin: () => void place.running.push(...place.pending.splice(0, 1)),
+    begin: () => void state.running.push(...state.pending.splice(0, 1)),
     end: (outputs = {}) => {
-      for (const item of place.running.splice(0)) {
-        const cachedEntry = made.get(JSON.stringify(item[2]));
-        made.set(JSON.stringify(item[2]), cachedEntry ?? outputs);
-        place.history.set(
+      for (const item of state.running.splice(0)) {
+        const cachedEntry = outputsById.get(JSON.stringify(item[2]));
+        outputsById.set(JSON.stringify(item[2]), cachedEntry ?? outputs);
+        state.history.set(
           item[1],
           ended(item, cachedEntry === undefined || item[3].client_id !== undefined ? (cachedEntry ?? outputs) : {}),
         );
@@ -138,12 +138,12 @@ export async function startLocalServer(
     },
     interrupt: interruptIn,
     fail: (nodeId, message) => {
-      for (const item of place.running.splice(0)) place.history.set(item[1], failed(item, nodeId, message));
+      for (const item of state.running.splice(0)) state.history.set(item[1], failed(item, nodeId, message));
     },
     restart: () => {
-      place.running = [];
-      place.pending = [];
-      place.history.clear();
+      state.running = [];
+      state.pending = [];
+      state.history.clear();
     },
     beforeChange: (act) => (beforeNext = act),
   };
@@ -177,7 +177,7 @@ function failed(item: Item, nodeId: string, exception_message: string): Entry {
   return entryOf(item, "error", "execution_error", { ...facts, ...error });
 }
 
-function noRoute({ method }: Seen, response: ServerResponse): void {
+function noRoute({ method }: ReceivedRequest, response: ServerResponse): void {
   const [status, words] = method === "GET" ? [404, "404: Not Found"] : [405, "405: Method Not Allowed"];
   response.writeHead(status, { "content-type": "text/plain; charset=utf-8" }).end(words);
 }
@@ -190,15 +190,15 @@ function historyPage(entries: [string, Entry][], query: URLSearchParams): [strin
   return entries.slice(offset, offset + maxItems);
 }
 
-function isDamaged(place: Place): boolean {
+function isDamaged(state: JobsState): boolean {
   try {
-    return allJobs(place).length < 0;
+    return allJobs(state).length < 0;
   } catch {
     return true;
   }
 }
 
-function allJobs({ running, pending, history }: Place) {
+function allJobs({ running, pending, history }: JobsState) {
   const view = ([priority, id, , extra]: Item, status: string) => {
     const workflow_id = record(record(extra.extra_pnginfo).workflow).id;
     return { id, status, create_time: extra.create_time, priority, outputs_count: 0, workflow_id };
@@ -232,9 +232,9 @@ function messagesOf({ status }: Entry): [string, Record<string, unknown>][] {
 }
 
 /** For a waiting or running job it sends no graph: the graph is in its queue. */
-function jobDetails(place: Place, id: string) {
-  const job = allJobs(place).find((item) => item.id === id);
-  const entry = place.history.get(id);
+function jobDetails(state: JobsState, id: string) {
+  const job = allJobs(state).find((item) => item.id === id);
+  const entry = state.history.get(id);
   if (!job || !entry) return job;
   const [, , prompt, extra_data] = entry.prompt;
   return { ...job, outputs: entry.outputs, execution_status: entry.status, workflow: { prompt, extra_data } };
@@ -242,8 +242,8 @@ function jobDetails(place: Place, id: string) {
 
 const jobStates = ["pending", "in_progress", "completed", "failed", "cancelled"];
 
-function answerJobs(place: Place, query: URLSearchParams, answer: (value: unknown, status?: number) => void): void {
-  const refuse = (error: string) => answer({ error }, 400);
+function answerJobs(state: JobsState, query: URLSearchParams, sendJson: (value: unknown, status?: number) => void): void {
+  const refuse = (error: string) => sendJson({ error }, 400);
   const statuses = (query.get("status") ?? "")
     .split(",")
     .map((word) => word.trim().toLowerCase())
@@ -258,15 +258,15 @@ function answerJobs(place: Place, query: URLSearchParams, answer: (value: unknow
   if (limit !== null && !Number.isInteger(limit)) return refuse("limit must be an integer");
   if (limit !== null && limit < 1) return refuse("limit must be a positive integer");
   const offset = Math.max(0, Number(query.get("offset") ?? 0));
-  const jobs = allJobs(place).filter(({ status }) => statuses.length === 0 || statuses.includes(status));
+  const jobs = allJobs(state).filter(({ status }) => statuses.length === 0 || statuses.includes(status));
   const key = (job: Record<string, unknown>) =>
     sort === "created_at" ? Number(job.create_time ?? 0) : Number(job.execution_end_time ?? 0) - Number(job.execution_start_time ?? 0);
   const sorted = jobs.sort((job, other) => (order === "asc" ? key(job) - key(other) : key(other) - key(job)));
   const page = sorted.slice(offset, limit === null ? undefined : offset + limit);
-  answer({ jobs: page, pagination: { offset, limit, total: jobs.length, has_more: offset + page.length < jobs.length } });
+  sendJson({ jobs: page, pagination: { offset, limit, total: jobs.length, has_more: offset + page.length < jobs.length } });
 }
 
-function readBody({ body }: Seen): Record<string, unknown> {
+function readBody({ body }: ReceivedRequest): Record<string, unknown> {
   return body.length === 0 ? {} : record(JSON.parse(body.toString("utf8")));
 }
 

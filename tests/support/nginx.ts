@@ -1,17 +1,17 @@
 // nginx with the example of docs/examples, unchanged except for names, ports and certificates, unless a test says otherwise.
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { type Started, startProgram } from "./start-process";
+import { type StartedProcess, startProgram } from "./start-process";
 
 type Ports = { front: number; consoles: readonly number[]; below: number };
 
-/** `own`: an empty folder. `edit`: what an operator might have made of the example. */
+/** `own`: an empty folder. `edit`: applies an operator's changes to the example. */
 export function startNginx(
   program: string,
   own: string,
   { front, consoles, below }: Ports,
   edit: (example: string) => string = (example) => example,
-): Started {
+): StartedProcess {
   const example = consoles
     .reduce(
       (text, port, at) => text.replace(new RegExp(`(# )?server 127\\.0\\.0\\.1:${3000 + at} `), `server 127.0.0.1:${port} `),

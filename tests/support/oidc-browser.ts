@@ -19,31 +19,31 @@ export function oidcBrowser(harness: Harness, jar: Record<string, string> = {}) 
     }
     return response;
   };
-  async function ask(method: string, path: string, fields?: Record<string, string>): Promise<Response> {
+  async function request(method: string, path: string, fields?: Record<string, string>): Promise<Response> {
     const headers = { "x-lightdesk-address": "198.51.100.9" };
     return take(await harness.request(path, { method, cookie: cookie(), headers, body: fields && new URLSearchParams(fields) }));
   }
   async function csrf(): Promise<string> {
-    const { csrfToken }: { csrfToken: string } = await (await ask("GET", "/api/auth/csrf")).json();
+    const { csrfToken }: { csrfToken: string } = await (await request("GET", "/api/auth/csrf")).json();
     return csrfToken;
   }
   return {
     jar,
-    ask,
-    async begin(id: string, more: Record<string, string> = {}): Promise<string> {
-      const fields = { csrfToken: await csrf(), json: "true", callbackUrl: "/jobs", ...more };
-      const { url }: { url: string } = await (await ask("POST", `/api/auth/signin/${id}`, fields)).json();
+    ask: request,
+    async begin(id: string, extra: Record<string, string> = {}): Promise<string> {
+      const fields = { csrfToken: await csrf(), json: "true", callbackUrl: "/jobs", ...extra };
+      const { url }: { url: string } = await (await request("POST", `/api/auth/signin/${id}`, fields)).json();
       return url;
     },
     async finish(id: string, query: Record<string, string>) {
-      const response = await ask("GET", `/api/auth/callback/${id}?${new URLSearchParams(query).toString()}`);
+      const response = await request("GET", `/api/auth/callback/${id}?${new URLSearchParams(query).toString()}`);
       return whereTo(response.headers.get("location") ?? "");
     },
-    async signIn(id: string, issuer: TokenIssuer, more?: Record<string, string>) {
-      return this.finish(id, issuer.visit(await this.begin(id, more)));
+    async signIn(id: string, issuer: TokenIssuer, extra?: Record<string, string>) {
+      return this.finish(id, issuer.visit(await this.begin(id, extra)));
     },
     async signOut(): Promise<string> {
-      const { url }: { url: string } = await (await ask("POST", "/api/auth/signout", { csrfToken: await csrf(), json: "true" })).json();
+      const { url }: { url: string } = await (await request("POST", "/api/auth/signout", { csrfToken: await csrf(), json: "true" })).json();
       return url;
     },
     me: async () =>

@@ -2,19 +2,19 @@
 import { startLittleServer } from "./little-server";
 
 export type Span = { name: string; traceId: string; spanId: string; parentSpanId: string | undefined; attributes: Record<string, unknown> };
-type Sent = { resourceSpans: { scopeSpans: { spans: SentSpan[] }[] }[] };
+type TraceExport = { resourceSpans: { scopeSpans: { spans: SentSpan[] }[] }[] };
 type SentSpan = Omit<Span, "attributes"> & { attributes: { key: string; value: Record<string, unknown> }[] };
 
 export async function startReceiver() {
   const server = await startLittleServer((_request, response) => response.writeHead(200, { "content-type": "application/json" }).end("{}"));
-  const texts = () => server.seen.map(({ body }) => body.toString("utf8"));
+  const texts = () => server.requests.map(({ body }) => body.toString("utf8"));
   return {
     /** The settings that send spans here, soon after they ended. */
     settings: { OTEL_EXPORTER_OTLP_ENDPOINT: server.url, OTEL_BSP_SCHEDULE_DELAY: "100" },
     texts,
     spans: (): Span[] =>
       texts().flatMap((text) => {
-        const { resourceSpans }: Sent = JSON.parse(text);
+        const { resourceSpans }: TraceExport = JSON.parse(text);
         const sent = resourceSpans.flatMap(({ scopeSpans }) => scopeSpans.flatMap(({ spans }) => spans));
         return sent.map(({ attributes, ...span }) => ({
           ...span,

@@ -4,7 +4,7 @@ import "@/lib/browser/read-answer";
 import { cleanup, configure } from "@testing-library/react";
 import { afterAll, afterEach } from "vitest";
 
-// Only bounds a hang: a busy machine takes more than the usual second to load a part of a page.
+// Bounds a hang only: a busy machine takes more than a second to load part of a page.
 configure({ asyncUtilTimeout: 20_000 });
 
 // jsdom has no modal dialogs.

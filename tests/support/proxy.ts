@@ -27,20 +27,20 @@ export async function startProxy(targetOf: () => string, { headers = {}, path }:
     if (rest === undefined || !/^([/?]|$)/.test(rest)) return undefined;
     return path.isTakenOff ? `/${rest.replace(/^\//, "")}` : url;
   };
-  const others: string[] = [];
+  const otherNames: string[] = [];
   const server = createServer((request, response) => {
     const { hostname, port, url, sent } = onwardOf(request);
     if (url === undefined) {
-      others.push(request.url ?? "");
+      otherNames.push(request.url ?? "");
       return void response.writeHead(404).end("the other product");
     }
     const onward = ask({ hostname, port, method: request.method, path: url, headers: sent });
-    onward.on("response", (answer) => {
-      response.writeHead(answer.statusCode ?? 502, answer.headers);
-      answer.pipe(response);
+    onward.on("response", (upstreamResponse) => {
+      response.writeHead(upstreamResponse.statusCode ?? 502, upstreamResponse.headers);
+      upstreamResponse.pipe(response);
     });
     onward.on("error", () => response.destroy());
-    // Proxies end a request whose client has left.
+    // Proxies abort a request whose client has disconnected.
     response.on("close", () => onward.destroy());
     request.pipe(onward);
   });
@@ -51,10 +51,10 @@ export async function startProxy(targetOf: () => string, { headers = {}, path }:
   });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
-  const { port: own } = server.address() as AddressInfo;
+  const { port: ownPort } = server.address() as AddressInfo;
   return {
-    host: `127.0.0.1:${own}`,
-    others,
+    host: `127.0.0.1:${ownPort}`,
+    others: otherNames,
     stop() {
       server.closeAllConnections();
       server.close();
@@ -71,11 +71,11 @@ export function passUpgrade({ method }: IncomingMessage, socket: Duplex, head: B
   onward.write(`${method} ${url} HTTP/1.1\r\n${lines.join("\r\n")}\r\n\r\n`);
   onward.write(head);
   onward.pipe(socket).pipe(onward);
-  for (const [one, other] of [
+  for (const [first, second] of [
     [onward, socket],
     [socket, onward],
   ] as const) {
-    one.on("error", () => other.destroy());
-    one.on("close", () => other.destroy());
+    first.on("error", () => second.destroy());
+    first.on("close", () => second.destroy());
   }
 }

@@ -9,7 +9,7 @@ import { startProxy } from "./proxy";
 import { until } from "./until";
 
 /** `base`: the address up to the path before /prompt and the others; `headers` identify the caller. */
-export type Place = { base: string; headers: Record<string, string> };
+export type ServiceTarget = { base: string; headers: Record<string, string> };
 export type Graph = Record<string, { class_type: string; inputs: Record<string, unknown> }>;
 export type Driven = {
   /** The picture that `outputNode` made. */
@@ -27,7 +27,7 @@ export type Driven = {
 type Work = { graph: Graph; outputNode: string; upload: Uint8Array };
 type Item = { filename: string; subfolder: string; type: string };
 
-/** What a client offers for changing submitted jobs; all of it acts for the key or member that the client has. */
+/** A client's methods for changing submitted jobs, with the client's key or member. */
 export type Controls = {
   submit(graph: Graph): Promise<string>;
   interrupt(id: string): Promise<void>;
@@ -44,7 +44,7 @@ export type Controls = {
 const bytesOf = async (blob: Blob) => new Uint8Array(await blob.arrayBuffer());
 
 /** Accepts a custom `fetch` and WebSocket; connects to /ws beside its base. It checks no status, so its `fetch` does. */
-function stableCanvas({ base, headers }: Place): Client {
+function stableCanvas({ base, headers }: ServiceTarget): Client {
   const { host, pathname } = new URL(base);
   class Socket extends WebSocket {
     constructor(address: string) {
@@ -64,9 +64,9 @@ function stableCanvas({ base, headers }: Place): Client {
   });
 }
 
-const saintno = ({ base, headers }: Place) => new ComfyApi(base, randomUUID(), { credentials: { type: "custom", headers } });
+const saintno = ({ base, headers }: ServiceTarget) => new ComfyApi(base, randomUUID(), { credentials: { type: "custom", headers } });
 
-/** The client listens for a job's end only once it knows the job's id, so it would miss the end of a job that ends sooner. */
+/** The client starts listening once it has the job's id, so it would miss an earlier end. */
 class ListeningClient extends ComfyUIClient {
   override async queuePrompt(prompt: Prompt): Promise<QueuePromptResult> {
     this.ws?.pause();
@@ -77,7 +77,7 @@ class ListeningClient extends ComfyUIClient {
 }
 
 /** It cannot send custom headers: a proxy adds them. */
-async function comfyUi({ base, headers }: Place) {
+async function comfyUi({ base, headers }: ServiceTarget) {
   const proxy = await startProxy(() => new URL(base).origin, { headers });
   const { pathname } = new URL(base);
   return { client: new ListeningClient(`${proxy.host}${pathname === "/" ? "" : pathname}`, randomUUID()), proxy };
@@ -86,10 +86,10 @@ async function comfyUi({ base, headers }: Place) {
 /** These clients return a picture as soon as its node has made it; the job ends a moment later. */
 const end = (received: readonly string[]) => until("the client hears of the job's end", () => received.includes("execution_success"));
 
-export const publicClients: Record<string, (place: Place, work: Work) => Promise<Driven>> = {
+export const publicClients: Record<string, (target: ServiceTarget, work: Work) => Promise<Driven>> = {
   /** It cannot upload. */
-  async "@stable-canvas/comfyui-client"(place, { graph, outputNode }) {
-    const client = stableCanvas(place);
+  async "@stable-canvas/comfyui-client"(target, { graph, outputNode }) {
+    const client = stableCanvas(target);
     const received: string[] = [];
     for (const type of ["status", "execution_start", "executing", "progress", "executed", "execution_success"] as const)
       client.on(type, () => void received.push(type));
@@ -120,8 +120,8 @@ export const publicClients: Record<string, (place: Place, work: Work) => Promise
   },
 
   /** Accepts custom headers; connects to /ws below its base. */
-  async "@saintno/comfyui-sdk"(place, { graph, outputNode, upload }) {
-    const api = saintno(place);
+  async "@saintno/comfyui-sdk"(target, { graph, outputNode, upload }) {
+    const api = saintno(target);
     const received: string[] = [];
     for (const type of ["status", "execution_start", "executing", "progress", "executed", "execution_success"] as const)
       api.on(type, () => void received.push(type));
@@ -129,17 +129,17 @@ export const publicClients: Record<string, (place: Place, work: Work) => Promise
       await api.init().waitForReady();
       const titled = Object.fromEntries(Object.entries(graph).map(([id, node]) => [id, { ...node, _meta: { title: id } }]));
       const prompt = new PromptBuilder(titled, [], ["picture"]).setOutputNode("picture", outputNode);
-      const done = await new CallWrapper(api, prompt).run();
-      if (!done) throw new Error("the job failed for it");
-      const { images } = done.picture as unknown as { images: Parameters<ComfyApi["getImage"]>[0][] };
+      const result = await new CallWrapper(api, prompt).run();
+      if (!result) throw new Error("the job failed for it");
+      const { images } = result.picture as unknown as { images: Parameters<ComfyApi["getImage"]>[0][] };
       const [item] = images;
       if (!item) throw new Error("it found no picture");
       await end(received);
-      const sent = await api.uploadImage(upload, "sent.png");
+      const uploaded = await api.uploadImage(upload, "sent.png");
       const queue = await api.getQueue();
       return {
         picture: await bytesOf(await api.getImage(item)),
-        uploaded: sent ? sent.info.filename : "",
+        uploaded: uploaded ? uploaded.info.filename : "",
         queue: { running: queue.queue_running.length, pending: queue.queue_pending.length },
         history: Object.keys(await api.getHistories()),
         system: (await api.getSystemStats()).system,
@@ -151,8 +151,8 @@ export const publicClients: Record<string, (place: Place, work: Work) => Promise
     }
   },
 
-  async "comfy-ui-client"(place, { graph, outputNode, upload }) {
-    const { client, proxy } = await comfyUi(place);
+  async "comfy-ui-client"(target, { graph, outputNode, upload }) {
+    const { client, proxy } = await comfyUi(target);
     try {
       await client.connect();
       const [image] = (await client.getImages(graph))[outputNode] ?? [];
@@ -175,11 +175,11 @@ export const publicClients: Record<string, (place: Place, work: Work) => Promise
   },
 };
 
-/** Each works without a socket: these calls are answered at once. */
-export const controlsOf: Record<string, (place: Place, act: (controls: Controls) => Promise<void>) => Promise<void>> = {
-  async "@stable-canvas/comfyui-client"(place, act) {
-    const client = stableCanvas(place);
-    await act({
+/** Each works without a socket, since these calls return at once. */
+export const controlsOf: Record<string, (target: ServiceTarget, callback: (controls: Controls) => Promise<void>) => Promise<void>> = {
+  async "@stable-canvas/comfyui-client"(target, callback) {
+    const client = stableCanvas(target);
+    await callback({
       submit: async (graph) => (await client._enqueue_prompt(graph)).prompt_id,
       interrupt: (id) => client.interrupt(id),
       unqueue: (id) => client.deleteItem("queue", id),
@@ -192,9 +192,9 @@ export const controlsOf: Record<string, (place: Place, act: (controls: Controls)
   },
 
   /** Interrupts without naming a job, so it sends no body. */
-  async "@saintno/comfyui-sdk"(place, act) {
-    const api = saintno(place);
-    await act({
+  async "@saintno/comfyui-sdk"(target, callback) {
+    const api = saintno(target);
+    await callback({
       submit: async (graph) => (await api.appendPrompt(graph)).prompt_id,
       interrupt: () => api.interrupt(),
       unqueue: (id) => api.manageQueue({ delete: [id] }),
@@ -210,9 +210,9 @@ export const controlsOf: Record<string, (place: Place, act: (controls: Controls)
   },
 
   /** Interrupts like the one before, and then expects a JSON object that no service of the family answers with. */
-  async "comfy-ui-client"(place, act) {
-    const { client, proxy } = await comfyUi(place);
-    await act({
+  async "comfy-ui-client"(target, callback) {
+    const { client, proxy } = await comfyUi(target);
+    await callback({
       submit: async (graph) => (await client.queuePrompt(graph)).prompt_id,
       interrupt: () => client.interrupt().catch(unlessNoJson),
       entry: async (id) => (await client.getHistory(id))[id],

@@ -13,7 +13,7 @@ export async function sendRaw(url: string, bytes: string | Buffer): Promise<stri
   return received();
 }
 
-/** For a conversation; the caller ends it. `from`: one of this machine's own addresses as source. `isHalfOpen`: leaves FINs unanswered. */
+/** For a conversation that the caller ends. `from`: a local source address. `isHalfOpen`: leaves FINs unanswered. */
 export function openRaw(url: string, { from, isHalfOpen = false }: { from?: string; isHalfOpen?: boolean } = {}): Raw {
   const { hostname, port } = new URL(url);
   const socket = connect({ port: Number(port), host: hostname, localAddress: from, allowHalfOpen: isHalfOpen });

@@ -1,4 +1,4 @@
-// All of the console's route handlers on disk, so that a suite can leave none out.
+// All of the console's route handlers on disk, so that a suite can't miss one.
 import { readdirSync } from "node:fs";
 import { join, relative, sep } from "node:path";
 import { type Guard, type Handler } from "@/lib/server/bff/guard";

@@ -1,5 +1,5 @@
 // A plain local server of the family that runs the jobs it gets, one after the other: strict about the dialect, with faults on demand.
-// Its nodes compute nothing: `makes` decides their outputs. It knows no key and refuses an Origin.
+// Nodes compute nothing: `makeOutput` decides their outputs. The server knows no key and refuses an Origin.
 import { randomUUID } from "node:crypto";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { type AddressInfo, type Socket } from "node:net";
@@ -8,16 +8,16 @@ import { type WebSocket, WebSocketServer } from "ws";
 type Json = Record<string, unknown>;
 type Node = { class_type: string; inputs: Json };
 type Item = [number, string, Record<string, Node>, Json, string[]];
-type Made = { files?: { name: string; bytes: Buffer; type?: "output" | "temp"; key?: string }[]; others?: Json };
-/** `run` runs to its end; `hold` stays in its first node until it is released; `fail` ends with an exception in its last node. */
-type Way = "run" | "hold" | "hold the last" | "fail";
+type NodeOutput = { files?: { name: string; bytes: Buffer; type?: "output" | "temp"; key?: string }[]; other?: Json };
+/** `run` completes; `hold` stops in its first node until released; `fail` throws in its last node. */
+type RunMode = "run" | "hold" | "hold the last" | "fail";
 
 export type RunnerServer = Awaited<ReturnType<typeof startRunnerServer>>;
 
 export type RunnerOptions = {
   /** The answer of GET /object_info. */
   objectInfo: Json;
-  makes?: (node: Node, nodeId: string) => Made | undefined;
+  makeOutput?: (node: Node, nodeId: string) => NodeOutput | undefined;
   /** An older version: it chooses the ids of jobs itself, and interrupts any running job. */
   isOld?: boolean;
   vram?: number;
@@ -31,7 +31,7 @@ const canonical = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}
 
 export async function startRunnerServer({
   objectInfo,
-  makes = () => undefined,
+  makeOutput: makeOutput = () => undefined,
   isOld = false,
   vram = 8e9,
   works,
@@ -41,7 +41,7 @@ export async function startRunnerServer({
   let pending: Item[] = [];
   let history = new Map<string, Json>();
   let number = 0;
-  let way: (item: Item) => Way = () => "run";
+  let modeOf: (item: Item) => RunMode = () => "run";
   let release: (() => void) | undefined;
   let generation = 0;
   let port = 0;
@@ -66,27 +66,27 @@ export async function startRunnerServer({
   /** By path: handlers that replace the real answer, one for each entry or for every request. */
   const faults = new Map<string, (request: IncomingMessage, response: ServerResponse, real: () => Promise<void>) => unknown>();
 
-  const tell = (item: Item, type: string, data: Json) => {
+  const sendEvent = (item: Item, type: string, data: Json) => {
     const clientId = item[3].client_id;
     const message = JSON.stringify({ type, data: { ...data, prompt_id: item[1] } });
     if (typeof clientId === "string") listeners.get(clientId)?.send(message);
   };
 
   async function runAll(): Promise<void> {
-    const mine = generation;
-    while (!running && mine === generation) {
+    const startedGeneration = generation;
+    while (!running && startedGeneration === generation) {
       const item = pending.shift();
       if (!item) return;
       running = item;
       seen.ran.push(item[1]);
-      await runOne(item, mine);
-      if (mine !== generation) return;
+      await runOne(item, startedGeneration);
+      if (startedGeneration !== generation) return;
       running = undefined;
-      tell(item, "executing", { node: null });
+      sendEvent(item, "executing", { node: null });
     }
   }
 
-  async function runOne(item: Item, mine: number): Promise<void> {
+  async function runOne(item: Item, startedGeneration: number): Promise<void> {
     const [, id, graph, , targets] = item;
     const at = Date.now();
     const messages: unknown[] = [["execution_start", { prompt_id: id, timestamp: at }]];
@@ -98,19 +98,19 @@ export async function startRunnerServer({
         status: { status_str, completed: status_str === "success", messages: [...messages, last] },
         meta: {},
       });
-    tell(item, "execution_start", { timestamp: at });
-    tell(item, "execution_cached", { nodes: [], timestamp: at });
+    sendEvent(item, "execution_start", { timestamp: at });
+    sendEvent(item, "execution_cached", { nodes: [], timestamp: at });
     messages.push(["execution_cached", { nodes: [], prompt_id: id, timestamp: at }]);
     await works?.(graph);
-    if (mine !== generation) return;
+    if (startedGeneration !== generation) return;
     const order = Object.keys(graph);
-    const how = way(item);
+    const how = modeOf(item);
     let interrupted = false;
     for (const [index, nodeId] of order.entries()) {
       const node = graph[nodeId];
       if (!node) continue;
-      tell(item, "executing", { node: nodeId, display_node: nodeId });
-      tell(item, "progress", { node: nodeId, value: 1, max: 2 });
+      sendEvent(item, "executing", { node: nodeId, display_node: nodeId });
+      sendEvent(item, "progress", { node: nodeId, value: 1, max: 2 });
       if ((how === "hold" && index === 0) || (how === "hold the last" && index === order.length - 1)) {
         const clientId = item[3].client_id;
         if (typeof clientId === "string") listeners.get(clientId)?.send(Buffer.from([0, 0, 0, 1, 0, 0, 0, 2, 9, 9, 9]));
@@ -118,12 +118,12 @@ export async function startRunnerServer({
           release = () => resolve(false);
           stopRunning = () => resolve(true);
         });
-        if (mine !== generation) return;
+        if (startedGeneration !== generation) return;
       }
       if (interrupted) {
         const facts = { prompt_id: id, node_id: nodeId, node_type: node.class_type, executed: order.slice(0, index) };
         store("error", ["execution_interrupted", facts]);
-        return tell(item, "execution_interrupted", facts);
+        return sendEvent(item, "execution_interrupted", facts);
       }
       if (how === "fail" && index === order.length - 1) {
         const message = `${node.class_type} broke on ${JSON.stringify(Object.values(graph).map(({ inputs: inputs }) => inputs))}`;
@@ -138,27 +138,27 @@ export async function startRunnerServer({
           current_outputs: order.slice(0, index),
         };
         store("error", ["execution_error", { prompt_id: id, ...facts, timestamp: Date.now() }]);
-        return tell(item, "execution_error", facts);
+        return sendEvent(item, "execution_error", facts);
       }
-      const made = targets.includes(nodeId) ? makes(node, nodeId) : undefined;
-      if (!made) continue;
-      const output: Json = { ...made.others };
-      for (const { name, bytes, type = "output", key = "images" } of made.files ?? []) {
+      const result = targets.includes(nodeId) ? makeOutput(node, nodeId) : undefined;
+      if (!result) continue;
+      const output: Json = { ...result.other };
+      for (const { name, bytes, type = "output", key = "images" } of result.files ?? []) {
         if (!cache.has(JSON.stringify(graph))) outputs.set(name, { bytes, type });
         output[key] = [...((output[key] as unknown[] | undefined) ?? []), { filename: name, subfolder: "sub", type }];
       }
       json[nodeId] = output;
-      tell(item, "executed", { node: nodeId, display_node: nodeId, output });
+      sendEvent(item, "executed", { node: nodeId, display_node: nodeId, output });
     }
     cache.add(JSON.stringify(graph));
     store("success", ["execution_success", { prompt_id: id, timestamp: Date.now() }]);
-    tell(item, "execution_success", { timestamp: Date.now() });
+    sendEvent(item, "execution_success", { timestamp: Date.now() });
   }
   let stopRunning: (() => void) | undefined;
 
-  function submit(body: Json, answer: (value: unknown, status?: number) => void): void {
+  function submit(body: Json, sendJson: (value: unknown, status?: number) => void): void {
     const refuse = (type: string, message: string, node_errors: Json = {}) =>
-      answer({ error: { type, message, details: "", extra_info: {} }, node_errors }, 400);
+      sendJson({ error: { type, message, details: "", extra_info: {} }, node_errors }, 400);
     const graph = body.prompt as Record<string, Node> | undefined;
     if (!graph) return refuse("no_prompt", "No prompt provided");
     if (!isOld && body.prompt_id !== undefined && !canonical.test(String(body.prompt_id))) return refuse("invalid_prompt_id", "");
@@ -186,7 +186,7 @@ export async function startRunnerServer({
       { ...(body.extra_data as Json), ...(body.client_id !== undefined && { client_id: body.client_id }) },
       problems,
     ]);
-    answer({ prompt_id: id, number, node_errors });
+    sendJson({ prompt_id: id, number, node_errors });
     setImmediate(() => void runAll());
   }
 
@@ -303,7 +303,7 @@ export async function startRunnerServer({
     hasListeners: () => listeners.size > 0,
     queue: () => ({ running: running?.[1], pending: pending.map((item) => item[1]) }),
     /** How jobs behave from now on. */
-    does: (how: Way | ((item: Item) => Way)) => void (way = typeof how === "function" ? how : () => how),
+    does: (how: RunMode | ((item: Item) => RunMode)) => void (modeOf = typeof how === "function" ? how : () => how),
     release: () => release?.(),
     /** As after a restart of its process: queue and history are lost. */
     restart(): void {

@@ -6,21 +6,21 @@ type Column = { name: string; kind: string; isNeeded: boolean; value: string | n
 type Shape = { columns: Column[]; primary: string[]; unique: string[]; references: string[]; indexes: string[] };
 
 /** `own`: tables that only one of the two has. */
-export function shapesOfSqlite(file: string, own: RegExp): Map<string, Shape> {
+export function shapesOfSqlite(file: string, ownPattern: RegExp): Map<string, Shape> {
   const database = new SqliteConnection(file, { readOnly: true });
   const all = (text: string) => database.prepare<[], Record<string, string | number | null>>(text).all();
   const tables = all("SELECT name FROM sqlite_master WHERE type = 'table'").map(({ name }) => String(name));
   const shapes = tables
-    .filter((table) => !own.test(table))
+    .filter((table) => !ownPattern.test(table))
     .map((table): [string, Shape] => {
       const columns = all(`PRAGMA table_info("${table}")`);
       const key = columns.filter(({ pk }) => Number(pk) > 0).sort((column, other) => Number(column.pk) - Number(other.pk));
       const indexes = all(`PRAGMA index_list("${table}")`).map((index) => {
         const names = all(`PRAGMA index_info("${String(index.name)}")`).map(({ name }) => String(name));
-        const made = database
+        const schemaRow = database
           .prepare<[string], { sql: string | null }>("SELECT sql FROM sqlite_master WHERE name = ?")
           .get(String(index.name));
-        const where = / WHERE (.*)$/i.exec(made?.sql ?? "")?.[1] ?? "";
+        const where = / WHERE (.*)$/i.exec(schemaRow?.sql ?? "")?.[1] ?? "";
         return { ...index, text: textOf(String(index.name), index.unique === 1, names, where), columns: names.join(",") };
       });
       return [
@@ -41,7 +41,9 @@ export function shapesOfSqlite(file: string, own: RegExp): Map<string, Shape> {
             .map((index) => index.columns)
             .sort(),
           references: all(`PRAGMA foreign_key_list("${table}")`)
-            .map(({ from, table: other, to, on_delete: then }) => `${from} ${other}.${to} ${String(then).toLowerCase()}`)
+            .map(
+              ({ from, table: referencedTable, to, on_delete: then }) => `${from} ${referencedTable}.${to} ${String(then).toLowerCase()}`,
+            )
             .sort(),
           indexes: indexes
             .filter((index) => "origin" in index && index.origin === "c")
@@ -54,7 +56,7 @@ export function shapesOfSqlite(file: string, own: RegExp): Map<string, Shape> {
   return new Map(shapes);
 }
 
-export async function shapesOfPostgres(url: string, own: RegExp, schema = "public"): Promise<Map<string, Shape>> {
+export async function shapesOfPostgres(url: string, ownPattern: RegExp, schema = "public"): Promise<Map<string, Shape>> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   const all = async (text: string) => (await client.query<Record<string, string>>(text)).rows;
@@ -77,7 +79,7 @@ export async function shapesOfPostgres(url: string, own: RegExp, schema = "publi
     WHERE rel.relnamespace = '${schema}'::regnamespace AND NOT EXISTS (SELECT 1 FROM pg_constraint WHERE conindid = idx.indexrelid)`);
   await client.end();
   const after: Record<string, string> = { c: "cascade", n: "set null", a: "no action" };
-  const tables = [...new Set(columns.map((column) => column.table_name ?? ""))].filter((table) => !own.test(table));
+  const tables = [...new Set(columns.map((column) => column.table_name ?? ""))].filter((table) => !ownPattern.test(table));
   return new Map(
     tables.map((table) => {
       const ofTable = constraints.filter((constraint) => constraint.table_name === table);
@@ -100,7 +102,7 @@ export async function shapesOfPostgres(url: string, own: RegExp, schema = "publi
           )
           .sort(),
         indexes: indexes
-          .filter((index) => index.table_name === table && !own.test(index.name ?? ""))
+          .filter((index) => index.table_name === table && !ownPattern.test(index.name ?? ""))
           .map(({ name = "", is_unique: isUnique, columns: names = "", where }) =>
             textOf(name, isUnique === "true", names.split(","), where ?? ""),
           )

@@ -1,30 +1,30 @@
 // Sits in front of a service on a port: it remembers the requests and leaves some of them unanswered. WebSockets pass.
 import { type ServerResponse } from "node:http";
-import { answerJson, type LittleServer, type Seen, startLittleServer } from "./little-server";
+import { answerJson, type LittleServer, type ReceivedRequest, startLittleServer } from "./little-server";
 import { passUpgrade } from "./proxy";
 
-/** "lost": not passed on. "unanswered": passed on, but its answer is kept back. */
+/** "lost": not forwarded. "unanswered": forwarded, but its response is withheld. */
 type Fate = "lost" | "unanswered" | undefined;
 
 /** `onAnswer`: gets the status of each answer of the service. */
 export function startServiceGate(
   service: { url: string },
-  fateOf: (request: Seen) => Fate,
-  onAnswer: (request: Seen, status: number) => void = () => undefined,
+  fateOf: (request: ReceivedRequest) => Fate,
+  onAnswer: (request: ReceivedRequest, status: number) => void = () => undefined,
 ): Promise<LittleServer> {
-  const pass = async (request: Seen, response: ServerResponse) => {
+  const pass = async (request: ReceivedRequest, response: ServerResponse) => {
     const { method, url, headers, body } = request;
     const fate = fateOf(request);
     if (fate === "lost") return;
     const passed = { "x-api-key": String(headers["x-api-key"]), "content-type": String(headers["content-type"] ?? "application/json") };
-    const sent = { method, headers: passed, ...(method !== "GET" && { body: new Uint8Array(body) }) };
-    const answered = await fetch(service.url + url, sent).then(
+    const init = { method, headers: passed, ...(method !== "GET" && { body: new Uint8Array(body) }) };
+    const upstream = await fetch(service.url + url, init).then(
       async (response) => ({ answer: response, read: Buffer.from(await response.arrayBuffer()) }),
       () => undefined,
     );
     // The connection to the service broke, so this one breaks too.
-    if (!answered) return void response.destroy();
-    const { answer, read } = answered;
+    if (!upstream) return void response.destroy();
+    const { answer, read } = upstream;
     onAnswer(request, answer.status);
     if (fate === "unanswered") return;
     const type = answer.headers.get("content-type") ?? "application/json";
@@ -37,6 +37,6 @@ export function startServiceGate(
   });
 }
 
-export function isPrompt({ method, url }: Seen): boolean {
+export function isPrompt({ method, url }: ReceivedRequest): boolean {
   return method === "POST" && url.startsWith("/api/prompt");
 }

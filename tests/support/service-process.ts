@@ -1,4 +1,4 @@
-// The stand-alone service as a process of its own, called over real HTTP.
+// Starts the stand-alone service as a process and calls it over HTTP.
 import { execFile } from "node:child_process";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -8,13 +8,13 @@ import { afterAll } from "vitest";
 import { openServiceStore } from "@/lib/service/index";
 import { closeAfterwards } from "./close-afterwards";
 import { createClient } from "./service";
-import { type Started, startProcess } from "./start-process";
+import { type StartedProcess, startProcess } from "./start-process";
 
 const execute = promisify(execFile);
 
-export type ServiceProcess = Started & { url: string };
+export type ServiceProcess = StartedProcess & { url: string };
 
-const alive = new Set<Started>();
+const alive = new Set<StartedProcess>();
 // A test that fails half-way must not leave its process behind.
 afterAll(async () => {
   for (const process of alive) await process.stop("SIGKILL");

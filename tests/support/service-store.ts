@@ -14,27 +14,27 @@ import { seedJobs } from "@/tests/bench/service/seed-jobs";
 import { closeAfterwards } from "./close-afterwards";
 import { createDatabase } from "./postgres-server";
 
-export type ServicePlace = Awaited<ReturnType<typeof makeServicePlace>>;
+export type TestServiceStore = Awaited<ReturnType<typeof createTestServiceStore>>;
 
 /** A place for the database, which may be opened again and again. */
-export async function makeServicePlace() {
+export async function createTestServiceStore() {
   const folder = await mkdtemp(join(tmpdir(), "lightdesk-service-store-"));
   const file = join(folder, "service.sqlite");
   const server = inject("postgres");
-  const own = server === undefined ? undefined : await createDatabase(server);
+  const ownDatabase = server === undefined ? undefined : await createDatabase(server);
   return {
     folder,
-    open: (now: () => number = Date.now): Promise<Database> => (own ? openPostgres(own.url, now) : openDatabase(file, now)),
+    open: (now: () => number = Date.now): Promise<Database> => (ownDatabase ? openPostgres(ownDatabase.url, now) : openDatabase(file, now)),
     /** Creates a user with a key and many jobs, before the database is opened. */
     async seed(userName: string, jobs: number) {
       const database = await openDatabase(file, Date.now);
       await createKeys(database, Date.now).createKey(userName);
       await database.close();
       seedJobs(file, userName, jobs);
-      if (own) await copySeeded(file, own.url);
+      if (ownDatabase) await copySeeded(file, ownDatabase.url);
     },
     remove: closeAfterwards(async () => {
-      await own?.drop();
+      await ownDatabase?.drop();
       await rm(folder, { recursive: true, force: true });
     }),
   };

@@ -1,4 +1,4 @@
-// A real embedded service in a folder of its own, used as a client would: requests in, answers out.
+// A real embedded service in its own folder, used through requests like a client.
 import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -8,19 +8,19 @@ import { createService, type ServiceOptions } from "@/lib/service/index";
 import { SERVICE_SCHEMA } from "@/lib/service/store/baseline";
 import { SqliteConnection } from "@/lib/shared/database/sqlite";
 import { closeAfterwards } from "./close-afterwards";
-import { ask, createDatabase, inSchema, type OwnDatabase } from "./postgres-server";
+import { queryDatabase, createDatabase, inSchema, type TestDatabase } from "./postgres-server";
 
 const ORIGIN = "http://service.test";
 const workerPath = join(process.cwd(), "dist", "node-worker.mjs");
 const shippedImagesDir = join(process.cwd(), "public", "samples");
 
-export type Answered = { status: number; headers: Headers; body: unknown; text: string };
+export type ClientResponse = { status: number; headers: Headers; body: unknown; text: string };
 export type Client = ReturnType<typeof createClient>;
 export type ServiceBench = Awaited<ReturnType<typeof startService>>;
 
 type Send = (request: Request) => Promise<Response>;
 
-/** `key` may be a promise. `body`: an object is sent as JSON, anything else as it is. */
+/** `key` may be a promise. An object `body` is sent as JSON, anything else unchanged. */
 export function createClient(send: Send, key: string | undefined | Promise<string>, origin = ORIGIN) {
   async function raw(method: string, path: string, body?: unknown, headers: Record<string, string> = {}): Promise<Response> {
     const isPlain =
@@ -37,7 +37,7 @@ export function createClient(send: Send, key: string | undefined | Promise<strin
     };
     return send(new Request(origin + path, init));
   }
-  async function call(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answered> {
+  async function call(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<ClientResponse> {
     const response = await raw(method, path, body, headers);
     const text = await response.text();
     return { status: response.status, headers: response.headers, text, body: parse(text) };
@@ -71,25 +71,25 @@ function parse(text: string): unknown {
 }
 
 /** By folder, where the suites run on PostgreSQL: a service restarted on a folder finds its database again. */
-const databases = new Map<string, OwnDatabase>();
+const databases = new Map<string, TestDatabase>();
 
-async function databaseOf(folder: string): Promise<OwnDatabase | undefined> {
+async function databaseOf(folder: string): Promise<TestDatabase | undefined> {
   const server = inject("postgres");
-  const own = databases.get(folder) ?? (server === undefined ? undefined : await createDatabase(server));
-  if (own) databases.set(folder, own);
-  return own;
+  const database = databases.get(folder) ?? (server === undefined ? undefined : await createDatabase(server));
+  if (database) databases.set(folder, database);
+  return database;
 }
 
 export async function startService(options: Partial<ServiceOptions> = {}) {
   const folder = options.dataDir ?? (await mkdtemp(join(tmpdir(), "lightdesk-service-")));
   // An explicit `databaseUrl` wins, also `undefined`, which means SQLite.
-  const own = "databaseUrl" in options ? undefined : await databaseOf(folder);
+  const ownDatabase = "databaseUrl" in options ? undefined : await databaseOf(folder);
   const complaints: unknown[] = [];
   const complain = (fields: unknown, message: string) => void complaints.push({ fields, message });
   const log = { info: () => undefined, warn: () => undefined, error: complain };
   const settings = {
     dataDir: folder,
-    ...(own && { databaseUrl: own.url }),
+    ...(ownDatabase && { databaseUrl: ownDatabase.url }),
     shippedImagesDir,
     workerPath,
     concurrency: 2,
@@ -108,7 +108,7 @@ export async function startService(options: Partial<ServiceOptions> = {}) {
     complaints,
     /** A client with a new key of that user. */
     client(user = "ada") {
-      const key = service.keys.createKey(user).then((made) => made.key);
+      const key = service.keys.createKey(user).then((newKey) => newKey.key);
       // The request that uses the key reports the error.
       key.catch(() => undefined);
       return createClient(send, key);
@@ -116,7 +116,7 @@ export async function startService(options: Partial<ServiceOptions> = {}) {
     anonymous: (key?: string) => createClient(send, key),
     /** Runs a statement directly on the service's database, whichever it is. */
     async rows<Row extends QueryResultRow>(statement: string): Promise<Row[]> {
-      if (own) return ask<Row>(inSchema(own.url, SERVICE_SCHEMA), statement);
+      if (ownDatabase) return queryDatabase<Row>(inSchema(ownDatabase.url, SERVICE_SCHEMA), statement);
       const database = new SqliteConnection(join(folder, "service.sqlite"));
       try {
         const prepared = database.prepare<[], Row>(statement);
@@ -127,16 +127,16 @@ export async function startService(options: Partial<ServiceOptions> = {}) {
     },
     /** Everything stored about keys: the rows on PostgreSQL, else the bytes of the files. */
     async storedKeys() {
-      if (own) return JSON.stringify(await ask(own.url, "SELECT * FROM lightdesk_service.keys"));
+      if (ownDatabase) return JSON.stringify(await queryDatabase(ownDatabase.url, "SELECT * FROM lightdesk_service.keys"));
       const files = (await readdir(folder)).filter((file) => file.startsWith("service.sqlite"));
       return Buffer.concat(await Promise.all(files.map((file) => readFile(join(folder, file))))).toString("latin1");
     },
     dispose: closeAfterwards(async () => {
       await service.stop();
-      // A folder that was given stays, with its database.
+      // A given folder is kept, with its database.
       if (options.dataDir !== undefined) return;
       databases.delete(folder);
-      await own?.drop();
+      await ownDatabase?.drop();
       await rm(folder, { recursive: true, force: true });
     }),
   };

@@ -1,4 +1,4 @@
-// The names of all settings that a program reads from its environment, as its own reader asks for them.
+// The names of all settings that a program reads from its environment.
 import { readEnv } from "@/lib/server/env";
 import { readServiceEnv } from "@/lib/service/settings";
 

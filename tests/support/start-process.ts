@@ -2,7 +2,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 
-export type Started = {
+export type StartedProcess = {
   pid: number;
   /** The text after `label: ` on a line of stdout; waits for it, and fails if the process ends first. */
   printed(label: string): Promise<string>;
@@ -22,7 +22,7 @@ export function startProcess(
   settings: Record<string, string>,
   args: readonly string[] = [],
   { descriptors, ...place }: { descriptors?: number; cwd?: string; uid?: number; gid?: number } = {},
-): Started {
+): StartedProcess {
   const inherited = Object.fromEntries(
     inheritedNames.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]])),
   );
@@ -46,8 +46,8 @@ export function startProcess(
   const printed = async (label: string): Promise<string> => {
     const line = new RegExp(`^${label}: (\\S+)`, "m");
     for (;;) {
-      const match = line.exec(output)?.[1];
-      if (match !== undefined) return match;
+      const value = line.exec(output)?.[1];
+      if (value !== undefined) return value;
       if (child.exitCode !== null || child.signalCode !== null)
         throw new Error(`${script} ended (${child.exitCode}) before it said "${label}":\n${output}`);
       await new Promise<void>((resolve) => (wake = resolve));
@@ -61,7 +61,7 @@ export function startProcess(
 }
 
 /** Another program; nothing it prints is waited for. */
-export function startProgram(program: string, args: string[], home: string): Started {
+export function startProgram(program: string, args: string[], home: string): StartedProcess {
   const settings: NodeJS.ProcessEnv = {
     NODE_ENV: "production",
     PATH: process.env.PATH,

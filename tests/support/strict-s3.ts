@@ -11,7 +11,7 @@ const LEAST_PART = 5 * 1024 ** 2;
 const MAX_SKEW_MS = 15 * 60_000;
 
 type Part = { path: string; size: number; etag: string };
-type Stored = { parts: Part[]; size: number; etag: string; at: Date };
+type StoredObject = { parts: Part[]; size: number; etag: string; at: Date };
 type Upload = { key: string; begun: Date; parts: Map<number, Part> };
 type RequestOptions = { method: string; key: string; query: URLSearchParams; headers: IncomingMessage["headers"]; body: Buffer };
 export type Fault =
@@ -38,10 +38,10 @@ export const testKeys = { accessKeyId: "AKIDSTRICT", secretAccessKey: "a secret/
 
 export async function startStrictS3({ bucket = "blobs", pageSize = 1000 } = {}) {
   const folder = await mkdtemp(join(tmpdir(), "lightdesk-s3-"));
-  const objects = new Map<string, Stored>();
+  const objects = new Map<string, StoredObject>();
   const uploads = new Map<string, Upload>();
   /** Method and operation of each request, in order. */
-  const seen: string[] = [];
+  const operations: string[] = [];
   const faults: { on: RegExp; fault: Fault; times: number }[] = [];
   const pauses: { on: RegExp; until: Promise<void> }[] = [];
   let sending = 0;
@@ -71,13 +71,14 @@ export async function startStrictS3({ bucket = "blobs", pageSize = 1000 } = {}) 
 
   function complete(request: RequestOptions): string {
     const upload = requireUpload(request);
-    const named = [...request.body.toString().matchAll(/<Part>(.*?)<\/Part>/gs)].map(([, part = ""]) => ({
+    const listedParts = [...request.body.toString().matchAll(/<Part>(.*?)<\/Part>/gs)].map(([, part = ""]) => ({
       number: Number(/<PartNumber>(\d+)</.exec(part)?.[1]),
       etag: (/<ETag>(.*?)<\/ETag>/.exec(part)?.[1] ?? "").replaceAll("&quot;", '"'),
     }));
-    if (named.length === 0) throw new S3Error("MalformedXML", 400);
-    if (named.some(({ number }, index) => number <= (named[index - 1]?.number ?? 0))) throw new S3Error("InvalidPartOrder", 400);
-    const parts = named.map(({ number, etag }) => {
+    if (listedParts.length === 0) throw new S3Error("MalformedXML", 400);
+    if (listedParts.some(({ number }, index) => number <= (listedParts[index - 1]?.number ?? 0)))
+      throw new S3Error("InvalidPartOrder", 400);
+    const parts = listedParts.map(({ number, etag }) => {
       const part = upload.parts.get(number);
       if (part?.etag !== etag) throw new S3Error("InvalidPart", 400);
       return part;
@@ -110,10 +111,10 @@ export async function startStrictS3({ bucket = "blobs", pageSize = 1000 } = {}) 
     return `<ListMultipartUploadsResult><IsTruncated>false</IsTruncated>${rows.join("")}</ListMultipartUploadsResult>`;
   }
 
-  function requireObject(key: string): Stored {
-    const match = objects.get(key);
-    if (!match) throw new S3Error("NoSuchKey", 404);
-    return match;
+  function requireObject(key: string): StoredObject {
+    const stored = objects.get(key);
+    if (!stored) throw new S3Error("NoSuchKey", 404);
+    return stored;
   }
 
   async function send({ method, key, headers, query }: RequestOptions, response: ServerResponse, isCut: boolean): Promise<void> {
@@ -150,8 +151,8 @@ export async function startStrictS3({ bucket = "blobs", pageSize = 1000 } = {}) 
     response.end();
   }
 
-  /** Returns the XML of the answer; undefined if it has already answered. */
-  async function act(request: RequestOptions, response: ServerResponse, fault: Fault | undefined): Promise<string | undefined> {
+  /** Returns the XML of the response; undefined if already sent. */
+  async function performRequest(request: RequestOptions, response: ServerResponse, fault: Fault | undefined): Promise<string | undefined> {
     const { method, key, query } = request;
     if (state.isGone) throw new S3Error("NoSuchBucket", 404);
     if (key === "" && method === "HEAD") return "";
@@ -193,24 +194,24 @@ export async function startStrictS3({ bucket = "blobs", pageSize = 1000 } = {}) 
     return undefined;
   }
 
-  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  async function handleRequest(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const url = new URL(request.url ?? "/", "http://store");
-    const [, named = "", key = ""] = /^\/([^/]*)\/?(.*)$/s.exec(decodeURIComponent(url.pathname)) ?? [];
+    const [, bucketName = "", key = ""] = /^\/([^/]*)\/?(.*)$/s.exec(decodeURIComponent(url.pathname)) ?? [];
     const chunks: Uint8Array[] = [];
     for await (const chunk of request) if (chunk instanceof Uint8Array) chunks.push(chunk);
     const s3Request = { method: request.method ?? "", key, query: url.searchParams, headers: request.headers, body: Buffer.concat(chunks) };
     const flags = [...url.searchParams.keys()].filter((name) => /^(uploads|uploadId|partNumber|list-type)$/.test(name)).sort();
-    const what = `${s3Request.method}${flags.length > 0 ? ` ${flags.join("+")}` : ""} ${key}`;
-    seen.push(what);
+    const operation = `${s3Request.method}${flags.length > 0 ? ` ${flags.join("+")}` : ""} ${key}`;
+    operations.push(operation);
     headers.push({ method: s3Request.method, headers: s3Request.headers });
-    const ordered = faults.find(({ on, times }) => times > 0 && on.test(what));
+    const ordered = faults.find(({ on, times }) => times > 0 && on.test(operation));
     if (ordered) ordered.times -= 1;
-    await pauses.find(({ on }) => on.test(what))?.until;
+    await pauses.find(({ on }) => on.test(operation))?.until;
     try {
       requireSignature(request, url, s3Request.body, state);
-      if (named !== bucket) throw new S3Error("NoSuchBucket", 404);
+      if (bucketName !== bucket) throw new S3Error("NoSuchBucket", 404);
       if (ordered?.fault === "slow-down") throw new S3Error("SlowDown", 503);
-      const xml = await act(s3Request, response, ordered?.fault);
+      const xml = await performRequest(s3Request, response, ordered?.fault);
       if (ordered?.fault === "lost-answer") return void response.destroy();
       if (xml !== undefined) response.end(xml);
     } catch (error) {
@@ -227,7 +228,7 @@ export async function startStrictS3({ bucket = "blobs", pageSize = 1000 } = {}) 
     }
   }
 
-  const server = createServer((request, response) => void answer(request, response).catch(() => response.destroy()));
+  const server = createServer((request, response) => void handleRequest(request, response).catch(() => response.destroy()));
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const address = server.address();
   if (typeof address !== "object" || address === null) throw new Error("no port");
@@ -237,10 +238,10 @@ export async function startStrictS3({ bucket = "blobs", pageSize = 1000 } = {}) 
     address: (prefix: string) => `s3://${bucket}/${prefix}?endpoint=${encodeURIComponent(endpoint)}&region=eu-central-1&style=path`,
     objects,
     uploads,
-    seen,
+    seen: operations,
     headers,
     state,
-    /** As if another client had put it there. */
+    /** Simulates an object written by another client. */
     async plant(key: string, bytes: Uint8Array): Promise<void> {
       const part = await keep(Buffer.from(bytes));
       objects.set(key, { parts: [part], size: part.size, etag: part.etag, at: new Date() });

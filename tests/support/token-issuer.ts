@@ -1,5 +1,5 @@
-// A sign-in provider whose answers a test can bend: discovery, keys, and ID tokens with any claims, header and key.
-// A real one, which gives good answers, is started by tests/e2e/support/oidc-server.ts.
+// A sign-in provider with configurable responses: discovery, keys, and ID tokens with any claims, header and key.
+// tests/e2e/support/oidc-server.ts starts a real one with valid responses.
 import { createHash, createHmac, generateKeyPairSync, type KeyObject, randomUUID, sign } from "node:crypto";
 import { createServer, type RequestListener } from "node:http";
 import { type AddressInfo } from "node:net";
@@ -16,7 +16,7 @@ type Bent = {
   userinfo?: Record<string, unknown>;
   /** Accepts a code repeatedly. */
   reusesCodes?: true;
-  /** Answers everything with this status. */
+  /** Responds to everything with this status. */
   status?: number;
   /** The redirect address that is registered. */
   redirect?: string;
@@ -31,8 +31,8 @@ export async function startTokenIssuer() {
   const keys = [newKey(), newKey()] as const;
   let bent: Bent = {};
   /** By code: the parameters with which the browser arrived. */
-  const begun = new Map<string, { nonce: string | null; challenge: string | null }>();
-  const answer: RequestListener = (request, response) => {
+  const grants = new Map<string, { nonce: string | null; challenge: string | null }>();
+  const handleRequest: RequestListener = (request, response) => {
     const { pathname, searchParams } = new URL(request.url ?? "/", url);
     response.setHeader("date", new Date(Date.now() + (bent.aheadMs ?? 0)).toUTCString());
     if (pathname === "/authorize") {
@@ -51,31 +51,31 @@ export async function startTokenIssuer() {
     let body = "";
     request.on("data", (chunk: Buffer) => (body += chunk.toString()));
     request.on("end", () => {
-      const sent = new URLSearchParams(body);
-      const code = begun.get(sent.get("code") ?? "");
+      const form = new URLSearchParams(body);
+      const code = grants.get(form.get("code") ?? "");
       const challenge = createHash("sha256")
-        .update(sent.get("code_verifier") ?? "")
+        .update(form.get("code_verifier") ?? "")
         .digest("base64url");
       if (code?.challenge !== challenge)
         return void response.writeHead(400, { "content-type": "application/json" }).end('{"error":"invalid_grant"}');
-      if (!bent.reusesCodes) begun.delete(sent.get("code") ?? "");
+      if (!bent.reusesCodes) grants.delete(form.get("code") ?? "");
       const now = Math.floor(Date.now() / 1000);
       const defaultClaims = { iss: url, sub: "ada", aud: CLIENT.id, iat: now, exp: now + 60, nonce: code?.nonce };
       const claims = { ...defaultClaims, email: "ada@example.com", email_verified: true, name: "Ada Lovelace", ...bent.claims };
       send({ access_token: randomUUID(), token_type: "Bearer", expires_in: 60, id_token: tokenOf(claims, bent, keys) });
     });
   };
-  const server = createServer(answer);
+  const server = createServer(handleRequest);
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   return {
     url,
     bend: (next: Bent) => void (bent = next),
-    /** Plays the person at the provider: takes the address from the console and returns the provider's query. */
+    /** Plays the user at the provider: takes the console's URL and returns the provider's query. */
     visit(authorization: string): Record<string, string> {
       const { searchParams } = new URL(authorization);
       const code = randomUUID();
-      begun.set(code, { nonce: searchParams.get("nonce"), challenge: searchParams.get("code_challenge") });
+      grants.set(code, { nonce: searchParams.get("nonce"), challenge: searchParams.get("code_challenge") });
       return { code, state: searchParams.get("state") ?? "" };
     },
     stop: closeAfterwards(
@@ -89,8 +89,8 @@ export async function startTokenIssuer() {
 }
 
 /** Console settings that make it trust this provider. */
-export function settingsOf(id: string, { url }: { url: string }, more: Record<string, string> = {}): Record<string, string> {
-  const defaults = { ISSUER: url, CLIENT_ID: CLIENT.id, CLIENT_SECRET: CLIENT.secret, ...more };
+export function settingsOf(id: string, { url }: { url: string }, extra: Record<string, string> = {}): Record<string, string> {
+  const defaults = { ISSUER: url, CLIENT_ID: CLIENT.id, CLIENT_SECRET: CLIENT.secret, ...extra };
   return Object.fromEntries(Object.entries(defaults).map(([key, value]) => [`LIGHTDESK_OIDC_${id.toUpperCase()}_${key}`, value]));
 }
 

@@ -10,7 +10,7 @@ export type MadeToken = Token & { token: string; headers: { "x-api-key": string 
 export async function makeToken(harness: Harness, role: Role, options: Partial<NewToken> = {}): Promise<MadeToken> {
   const { store, now } = harness.console;
   const token = `ld_${randomBytes(32).toString("hex")}`;
-  const made = await store.tokens.create({
+  const result = await store.tokens.create({
     token,
     memberId: harness.viewerOf(role).memberId,
     name: `a token of ${role} ${token.slice(3, 11)}`,
@@ -22,6 +22,6 @@ export async function makeToken(harness: Harness, role: Role, options: Partial<N
     expiresAt: undefined,
     ...options,
   });
-  if (typeof made === "string") throw new Error(`the store says ${made}`);
-  return { ...made, token, headers: { "x-api-key": token } };
+  if (typeof result === "string") throw new Error(`the store says ${result}`);
+  return { ...result, token, headers: { "x-api-key": token } };
 }

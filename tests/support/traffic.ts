@@ -1,15 +1,15 @@
-// What a page fetches, as the browser counts it: every request except those answered within the page, and the bytes over the network.
+// A page's network traffic as the browser counts it: requests outside the page and their bytes.
 import { type CDPSession } from "@playwright/test";
 
-export type Fetched = { url: string; kind: string; bytes: number };
+export type FetchedResource = { url: string; kind: string; bytes: number };
 
 export async function watchTraffic(cdp: CDPSession) {
-  const fetched = new Map<string, Fetched>();
+  const fetched = new Map<string, FetchedResource>();
   const underWay = new Set<string>();
   let changedAtMs = performance.now();
   const ended = (id: string, bytes = 0) => {
-    const match = fetched.get(id);
-    if (match) match.bytes += bytes;
+    const entry = fetched.get(id);
+    if (entry) entry.bytes += bytes;
     underWay.delete(id);
     changedAtMs = performance.now();
   };
@@ -28,7 +28,7 @@ export async function watchTraffic(cdp: CDPSession) {
   return {
     fetched: () => [...fetched.values()],
     kibibytes: () => [...fetched.values()].reduce((sum, { bytes }) => sum + bytes, 0) / 1024,
-    /** Whether for that long nothing was requested and nothing was in transit. */
+    /** Whether nothing was requested or in transit for that long. */
     isQuietFor: (ms: number) => underWay.size === 0 && performance.now() - changedAtMs > ms,
   };
 }

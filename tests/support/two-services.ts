@@ -12,35 +12,35 @@ import { createClient, startService } from "./service";
 
 export type TwoServices = Awaited<ReturnType<typeof startTwoServices>>;
 
-export async function startTwoServices(options: Partial<ServiceOptions> = {}, others: Partial<ServiceOptions> = options) {
-  const own = await createDatabase(inject("postgres"));
+export async function startTwoServices(options: Partial<ServiceOptions> = {}, secondOptions: Partial<ServiceOptions> = options) {
+  const database = await createDatabase(inject("postgres"));
   const blobs = await mkdtemp(join(tmpdir(), "lightdesk-shared-bytes-"));
-  const wire = await openWire(own.url);
+  const wire = await openWire(database.url);
   const shared = settingsOf({ LIGHTDESK_BLOBS: blobs });
-  const here = await startService({ ...shared, databaseUrl: own.url, ...options });
-  const there = await startService({ ...shared, databaseUrl: wire.url, ...others });
+  const first = await startService({ ...shared, databaseUrl: database.url, ...options });
+  const second = await startService({ ...shared, databaseUrl: wire.url, ...secondOptions });
   return {
-    url: own.url,
-    here,
-    there,
+    url: database.url,
+    first,
+    second,
     /** The database connection of `there`. */
     wire,
     /** A client of each, with the same key. */
     async clients(user = "ada") {
-      const { key } = await here.service.keys.createKey(user);
-      const [send, sendThere] = [here, there].map(
+      const { key } = await first.service.keys.createKey(user);
+      const [send, sendThere] = [first, second].map(
         ({ service }) =>
           (request: Request) =>
             service.fetch(request),
       );
       if (!send || !sendThere) throw new Error("there are two");
-      return { here: createClient(send, key), there: createClient(sendThere, key) };
+      return { first: createClient(send, key), second: createClient(sendThere, key) };
     },
     dispose: closeAfterwards(async () => {
       wire.mend();
-      await Promise.all([here.dispose(), there.dispose()]);
+      await Promise.all([first.dispose(), second.dispose()]);
       await wire.close();
-      await own.drop();
+      await database.drop();
       await rm(blobs, { recursive: true, force: true });
     }),
   };

@@ -1,4 +1,4 @@
-// Waits for something to become true by asking again and again, for a bounded time. Tests wait only this way.
+// Polls until a condition is true, for a bounded time. Tests wait only this way.
 
 const MIN_PAUSE_MS = 5;
 const MAX_PAUSE_MS = 80;
@@ -8,7 +8,7 @@ const MAX_PAUSE_MS = 80;
  * so that they leave the processor to other tests.
  */
 export async function until<T>(
-  what: string,
+  label: string,
   probe: () => T | Promise<T>,
   { timeoutMs = 45_000, everyMs }: { timeoutMs?: number; everyMs?: number } = {},
 ): Promise<Exclude<T, undefined | null | false>> {
@@ -16,7 +16,7 @@ export async function until<T>(
   for (let pauseMs = MIN_PAUSE_MS; ; pauseMs = Math.min(1.3 * pauseMs, MAX_PAUSE_MS)) {
     const value = await probe();
     if (isThere(value)) return value;
-    if (Date.now() > deadline) throw new Error(`not in ${timeoutMs} ms: ${what}`);
+    if (Date.now() > deadline) throw new Error(`not in ${timeoutMs} ms: ${label}`);
     await new Promise((resolve) => setTimeout(resolve, everyMs ?? pauseMs));
   }
 }

@@ -16,11 +16,11 @@ import { isForbiddenAddress } from "@/lib/shared/guarded-connector";
 import { temporaryFolder } from "@/tests/support/temporary-folder";
 
 const [rule] = config.flatMap((part) => {
-  const match = "rules" in part ? part.rules?.["no-restricted-syntax"] : undefined;
-  return Array.isArray(match) ? [match] : [];
+  const syntaxRule = "rules" in part ? part.rules?.["no-restricted-syntax"] : undefined;
+  return Array.isArray(syntaxRule) ? [syntaxRule] : [];
 });
 const linter = new Linter();
-const found = (code: string) =>
+const lintMessages = (code: string) =>
   linter
     .verify(code, [
       {
@@ -49,12 +49,15 @@ test.each([
   '<img src={withQuery("/api/view", {})} />',
   '<Picture src="/samples/one.webp" />',
 ])("reports an address without the base path: %s", (code) => {
-  expect(found(code)).toEqual([expect.stringContaining("Browsers need the base path here")]);
+  expect(lintMessages(code)).toEqual([expect.stringContaining("Browsers need the base path here")]);
 });
 
-test.each(['callApi(apiPath("/api/jobs"))', 'router.push(apiPath("/jobs"))', '<Link href={apiPath("/jobs")} />'])("twice: %s", (code) => {
-  expect(found(code)).toEqual([expect.stringContaining("without apiPath")]);
-});
+test.each(['callApi(apiPath("/api/jobs"))', 'router.push(apiPath("/jobs"))', '<Link href={apiPath("/jobs")} />'])(
+  "appears only once in %s",
+  (code) => {
+    expect(lintMessages(code)).toEqual([expect.stringContaining("without apiPath")]);
+  },
+);
 
 test.each([
   'fetch(apiPath("/api/jobs"))',
@@ -66,7 +69,7 @@ test.each([
   'new URL("./worker.ts", import.meta.url)',
   'text.replace("/", "-")',
 ])("accepts a correct address: %s", (code) => {
-  expect(found(code)).toEqual([]);
+  expect(lintMessages(code)).toEqual([]);
 });
 
 test.each([
@@ -102,7 +105,7 @@ describe("embed path", () => {
   afterEach(() => setEmbedPaths({ getStore: () => undefined }));
 
   describe("the session in an address", () => {
-    it("is that of a session, with what follows it", () => {
+    it("resolves to the session path and the rest of the URL", () => {
       expect(embedAddressOf(`${here}/jobs?status=failed`)).toEqual({
         path: here,
         host: "0123456789abcdef01",
@@ -119,7 +122,7 @@ describe("embed path", () => {
       "/embed/0123456789abcdef01/short",
       "/embed/0123456789abcdef01/UPPERCASE123",
       "/jobs?at=/embed/a1b2c3/abcdefgh",
-    ])("is none for %s", (address) => expect(embedAddressOf(address)).toBeUndefined());
+    ])("is undefined for %s", (address) => expect(embedAddressOf(address)).toBeUndefined());
   });
 
   describe("a request", () => {
@@ -131,12 +134,12 @@ describe("embed path", () => {
       return [at, request.url, request.headers[EMBED_PATH_HEADER]];
     };
 
-    it("below a session is answered there, under the route's own address", () => {
+    it("routes a session path to the underlying route's address", () => {
       expect([answered(`${here}/api/jobs?limit=1`), isApi(`${here}/api/jobs`)]).toEqual([[here, "/api/jobs?limit=1", here], true]);
     });
 
     it.each(["/api/userdata/embed/styles/portrait1/x.json", `/api/userdata${here}/jobs`, `/embed/short${here}/jobs`])(
-      "has none when only a later part matches: %s",
+      "is undefined when only a later part matches: %s",
       (url) => {
         expect(answered(url)).toEqual(["", url, undefined]);
         expect(isApi(url)).toBe(url.startsWith("/api/"));
@@ -144,7 +147,7 @@ describe("embed path", () => {
     );
   });
 
-  it("prefixes an address once with the path of the request being answered", async () => {
+  it("prefixes an address once with the current request's path", async () => {
     const paths = new AsyncLocalStorage<string>();
     setEmbedPaths(paths);
     const answer = async (path: string) => paths.run(path, async () => [await Promise.resolve(embedPath()), inEmbedPath("/jobs")]);
@@ -202,8 +205,8 @@ it.each(examples)("accepts the settings of an example in docs/admin/%s.md", (_, 
 it("docs/admin/monitoring.md lists every metric", () => {
   const source = readFileSync("lib/shared/metrics.ts", "utf8");
   const metrics = [...source.matchAll(/^ {2}(lightdesk_\w+):/gm)].map(([, name]) => name);
-  const listed = new Set([...page("monitoring").matchAll(/`(lightdesk_\w+)`/g)].map(([, name]) => name));
-  expect([...listed].sort()).toEqual([...metrics].sort());
+  const documentedMetrics = new Set([...page("monitoring").matchAll(/`(lightdesk_\w+)`/g)].map(([, name]) => name));
+  expect([...documentedMetrics].sort()).toEqual([...metrics].sort());
 });
 
 it("docs/admin/troubleshooting.md lists every error code with its status", () => {

@@ -19,7 +19,7 @@ test("enforces layer imports on the real code", { timeout: 240_000 }, async () =
   expect(circlesIn("lib/service", modules)).toEqual([]);
 });
 
-/** One file for each way to break a rule; some files break several rules. */
+/** One file per way to break a rule; some files break several. */
 const breaches: Record<string, string> = {
   "tsconfig.json": '{ "compilerOptions": { "module": "esnext", "moduleResolution": "bundler", "paths": { "@/*": ["./*"] } } }',
   "node_modules/next/package.json": '{ "name": "next", "version": "1.0.0", "main": "index.js" }',

@@ -11,35 +11,35 @@ function countListed(text: string): number {
   return [...ranges].reduce((sum, [, , first, last = first]) => sum + Number(last) - Number(first) + 1, 0);
 }
 
-test("counts 253 rows as the head of docs/asvs.md does", () => {
-  const counted = chapters.map((chapter) => {
+test("counts 253 rows, as stated at the top of docs/asvs.md", () => {
+  const chapterCounts = chapters.map((chapter) => {
     const rows = [...chapter.matchAll(/^\| \d+\.\d+\.\d+ +\|[^|]+\| ([a-z ]+?) +\|/gm)].map(([, verdict]) => verdict);
     const [, apart = ""] = chapter.split("Not applicable:");
-    const listed = [...apart.split(/^## /m)[0]!.matchAll(/^- ([\d., to]+):/gm)].map(([, numbers = ""]) => countListed(numbers));
+    const apartNumbers = [...apart.split(/^## /m)[0]!.matchAll(/^- ([\d., to]+):/gm)].map(([, numbers = ""]) => countListed(numbers));
     return [
       `V${Number.parseInt(chapter, 10)}`,
       ...verdicts.map((verdict) => rows.filter((row) => row === verdict).length),
-      listed.reduce((sum, value) => sum + value, 0),
+      apartNumbers.reduce((sum, value) => sum + value, 0),
     ];
   });
-  const sums = [1, 2, 3, 4].map((column) => counted.reduce((sum, row) => sum + Number(row[column]), 0));
+  const sums = [1, 2, 3, 4].map((column) => chapterCounts.reduce((sum, row) => sum + Number(row[column]), 0));
   const stated = [...page.matchAll(/^\| (V\d+|all) +\| (\d+) +\| (\d+) +\| (\d+) +\| (\d+) +\|$/gm)].map(([, name, ...counts]) => [
     name,
     ...counts.map(Number),
   ]);
-  expect(stated).toEqual([...counted, ["all", ...sums]]);
+  expect(stated).toEqual([...chapterCounts, ["all", ...sums]]);
   expect(sums.reduce((sum, value) => sum + value, 0)).toBe(253);
 });
 
 test("finds every test, title and file that docs/asvs.md names", () => {
   const missing: string[] = [];
-  const named = [...page.matchAll(/`((?:[\w.-]+\/)+[\w.()-]+\.(?:test|spec)\.tsx?)`((?:,? "[^"]+")*)/g)];
-  for (const [, file = "", titles = ""] of named) {
+  const testPaths = [...page.matchAll(/`((?:[\w.-]+\/)+[\w.()-]+\.(?:test|spec)\.tsx?)`((?:,? "[^"]+")*)/g)];
+  for (const [, file = "", titles = ""] of testPaths) {
     const source = existsSync(`tests/${file}`) ? readFileSync(`tests/${file}`, "utf8") : undefined;
     if (source === undefined) missing.push(file);
     for (const [, title = ""] of titles.matchAll(/"([^"]+)"/g)) if (source?.includes(title) === false) missing.push(`${file}: ${title}`);
   }
   for (const [, file = ""] of page.matchAll(/`((?:lib|components|app|bin)\/[\w./()[\]-]+)`/g)) if (!existsSync(file)) missing.push(file);
   expect(missing).toEqual([]);
-  expect(named.length).toBeGreaterThan(100);
+  expect(testPaths.length).toBeGreaterThan(100);
 });

@@ -29,7 +29,7 @@ function visit(node: ts.Node, look: (node: ts.Node) => void): void {
 const joined = (lists: string[][]) =>
   lists.reduce((all, list) => all.flatMap((value) => list.map((other) => `${value} ${other}`)).slice(0, MAX_COMBINATIONS), [""]);
 
-/** Every text that the expression can have, as far as it is written there; "" for parts from elsewhere. */
+/** All literal texts of the expression; "" for dynamic parts. */
 function texts(node: ts.Expression): string[] {
   if (ts.isParenthesizedExpression(node)) return texts(node.expression);
   if (ts.isStringLiteralLike(node)) return [node.text];
@@ -45,7 +45,7 @@ function texts(node: ts.Expression): string[] {
 /** By component or function name: the class names that its callers pass, as an attribute or as an argument. */
 function givenTo(sources: readonly Source[]): Map<string, string[]> {
   const classesByComponent = new Map<string, string[]>();
-  const add = (name: string, more: string[]) => classesByComponent.set(name, [...(classesByComponent.get(name) ?? []), ...more]);
+  const add = (name: string, extra: string[]) => classesByComponent.set(name, [...(classesByComponent.get(name) ?? []), ...extra]);
   for (const { tree } of sources) {
     visit(tree, (node) => {
       if (ts.isJsxAttribute(node) && /className$/i.test(node.name.getText()) && node.initializer) {
@@ -69,22 +69,22 @@ function nameAround(node: ts.Node): string {
 
 function contradictions(sources: readonly Source[]): string[] {
   const passedClasses = givenTo(sources);
-  const match = new Set<string>();
+  const classNames = new Set<string>();
   for (const { name, tree } of sources) {
     visit(tree, (node) => {
       if (!ts.isCallExpression(node) || node.expression.getText() !== "cn") return;
       const takes = /className/i.test(node.getText());
-      for (const own of texts(node)) {
+      for (const ownClass of texts(node)) {
         for (const more of ["", ...(takes ? (passedClasses.get(nameAround(node)) ?? []) : [])]) {
-          const names = `${own} ${more}`.split(/\s+/).filter(Boolean);
+          const names = `${ownClass} ${more}`.split(/\s+/).filter(Boolean);
           const mergedNames = new Set(twMerge(names.join(" ")).split(" "));
-          const lost = names.filter((each) => !mergedNames.has(each));
-          if (lost.length > 0) match.add(`${name}: ${lost.join(" ")} against "${more || own.trim()}"`);
+          const unmergedNames = names.filter((each) => !mergedNames.has(each));
+          if (unmergedNames.length > 0) classNames.add(`${name}: ${unmergedNames.join(" ")} against "${more || ownClass.trim()}"`);
         }
       }
     });
   }
-  return [...match];
+  return [...classNames];
 }
 
 test("finds no contradicting class names on an element", () => {

@@ -23,14 +23,14 @@ describe("build inputs", () => {
   });
 
   test("rebuilds for a changed source, a new one and a changed lock file", () => {
-    const seen = new Set([now()]);
+    const values = new Set([now()]);
     write("lib/server/env.ts", "three");
-    seen.add(now());
+    values.add(now());
     write("app/layout.tsx", "four");
-    seen.add(now());
+    values.add(now());
     write("package-lock.json", '{ "lockfileVersion": 3 }');
-    seen.add(now());
-    expect(seen.size).toBe(4);
+    values.add(now());
+    expect(values.size).toBe(4);
   });
 
   test("has one build folder per base path", () => {
@@ -40,7 +40,7 @@ describe("build inputs", () => {
     for (const folder of folders) expect(folder).toMatch(/^\.next[^/]*$/);
   });
 
-  test("new time stamps, data and tests do not", () => {
+  test("ignores new timestamps, data and tests", () => {
     const before = now();
     utimesSync(join(tree, "app/page.tsx"), 1, 1);
     write("tests/some.test.ts", "a test");
@@ -48,7 +48,7 @@ describe("build inputs", () => {
     expect(now()).toBe(before);
   });
 
-  test("text that moves from one file to the next is a change", () => {
+  test("detects text moved from one file to the next", () => {
     write("app/a.ts", "ab");
     write("app/b.ts", "c");
     const before = now();
@@ -72,23 +72,23 @@ describe("build lock", () => {
 
   const lock = () => join(root, ".next-lock");
 
-  test("waits for a running build, says so once and then builds", async () => {
+  test("waits for a running build, logs once and then builds", async () => {
     mkdirSync(lock());
-    const said: string[] = [];
+    const lines: string[] = [];
     const built = withBuildLock(
       root,
       () => Promise.resolve("built"),
       (text: string) => {
-        said.push(text);
+        lines.push(text);
         rmSync(lock(), { recursive: true });
       },
     );
     expect(await built).toBe("built");
-    expect(said).toEqual(["Waiting for another process that builds in this folder.\n"]);
+    expect(lines).toEqual(["Waiting for another process that builds in this folder.\n"]);
     expect(existsSync(lock())).toBe(false);
   });
 
-  test("takes over a lock that nobody renews", async () => {
+  test("takes over a lock that isn't renewed", async () => {
     mkdirSync(lock());
     utimesSync(lock(), 1, 1);
     expect(await withBuildLock(root, () => Promise.resolve(2), expect.unreachable)).toBe(2);
@@ -110,7 +110,7 @@ export async function bundle() {
   while (!existsSync("go-on")) await new Promise((resolve) => setTimeout(resolve, 20));
 }`;
 
-  test("lets the second start wait for what the first builds, and use it", async () => {
+  test("reuses the first build when started twice", async () => {
     const write = (file: string, text: string) => writeFileSync(join(root, file), text);
     cpSync("bin", join(root, "bin"), { recursive: true });
     mkdirSync(join(root, "node_modules"));

@@ -9,7 +9,7 @@ const languages = config.flatMap((part) => ("languageOptions" in part && part.la
 const typescript = languages.find(({ parser }) => objectOf(objectOf(parser)?.meta)?.name === "typescript-eslint/parser");
 const linter = new Linter();
 const deniedNames = config.flatMap(({ rules }) => rules?.["id-denylist"] ?? []).filter((name) => name !== "error" && name !== "off");
-const found = (code: string, file = "some.ts") =>
+const lint = (code: string, file = "some.ts") =>
   linter
     .verify(
       code,
@@ -37,7 +37,7 @@ test.each([
   "Object.assign(values, JSON.parse(text));",
   "Object.assign(values, { [name]: value });",
 ])("reports %s", (code) => {
-  expect(found(code)).toEqual(["lightdesk/outside-key"]);
+  expect(lint(code)).toEqual(["lightdesk/outside-key"]);
 });
 
 test.each([
@@ -52,7 +52,7 @@ test.each([
   'Object.assign(style, { flex: "none" });',
   "const made = Object.fromEntries(entries);",
 ])("accepts %s", (code) => {
-  expect(found(code)).toEqual([]);
+  expect(lint(code)).toEqual([]);
 });
 
 test.each([
@@ -68,12 +68,12 @@ test.each([
   ["function show(kept: string[]) {}", "lightdesk/plain-names"],
   ["const [held] = rows;", "lightdesk/plain-names"],
 ])("reports the private name in %s", (code, rule) => {
-  expect(new Set(found(code))).toEqual(new Set([rule]));
+  expect(new Set(lint(code))).toEqual(new Set([rule]));
 });
 
 test.each(["job-ledger.ts", "known-connection.ts", "ways-in.ts", "where-rows-are.ts", "names-there.ts"])(
   "reports the file name %s",
   (file) => {
-    expect(found("", file)).toEqual(["lightdesk/plain-names"]);
+    expect(lint("", file)).toEqual(["lightdesk/plain-names"]);
   },
 );

@@ -1,4 +1,4 @@
-// The end of the output of `npm test`: what a page that shows only this end says of failed tests.
+// The end of `npm test` output, which CI pages show for failed tests.
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -17,7 +17,7 @@ describe("test results", () => {
     writeFileSync(path, JSON.stringify(value));
     return path;
   };
-  const here = (path: string) => join(process.cwd(), path);
+  const projectPath = (path: string) => join(process.cwd(), path);
 
   beforeEach(() => (folder = temporaryFolder()));
 
@@ -28,7 +28,7 @@ describe("test results", () => {
     });
     const message = "Error: \u001b[2mexpect(\u001b[22mlocator) failed\n\nCall log:\n  - waiting for getByText('Saved')";
     const path = report({
-      config: { rootDir: here("tests/e2e") },
+      config: { rootDir: projectPath("tests/e2e") },
       suites: [
         { file: "a.spec.ts", specs: [spec("it saves", "unexpected", [{ message }])] },
         { file: "b.spec.ts", specs: [spec("it reads", "expected", [])], suites: [{ specs: [spec("it lists", "expected", [])] }] },
@@ -52,9 +52,9 @@ describe("test results", () => {
       numPassedTests: 1,
       numFailedTests: 1,
       testResults: [
-        { name: here("tests/unit/broken.test.ts"), message: "Cannot find module", startTime: 0, endTime: 5, assertionResults: [] },
+        { name: projectPath("tests/unit/broken.test.ts"), message: "Cannot find module", startTime: 0, endTime: 5, assertionResults: [] },
         {
-          name: here("tests/unit/a.test.ts"),
+          name: projectPath("tests/unit/a.test.ts"),
           message: "",
           startTime: 0,
           endTime: 10,
@@ -78,7 +78,7 @@ describe("test results", () => {
       numFailedTests: 0,
       testResults: [
         {
-          name: here("tests/unit/a.test.ts"),
+          name: projectPath("tests/unit/a.test.ts"),
           message: "",
           startTime: 0,
           endTime: 10,
@@ -95,7 +95,7 @@ describe("test results", () => {
     const { unchecked } = readVitest(0, ofVitest);
     const spec = { title: "it waits", tests: [{ status: "skipped", results: [{ duration: 0, errors: [] }] }] };
     const ofPlaywright = report({
-      config: { rootDir: here("tests/e2e") },
+      config: { rootDir: projectPath("tests/e2e") },
       suites: [{ file: "a.spec.ts", specs: [spec] }],
       stats: { expected: 0, unexpected: 0, flaky: 0 },
     });
@@ -108,8 +108,8 @@ describe("test results", () => {
     ]);
     expect(readPlaywright(0, ofPlaywright).failures).toEqual([]);
     expect(notChecked([])).toBe("");
-    const many = Array.from({ length: 30 }, (_, at) => ({ name: `test ${at}` }));
-    expect(notChecked(many).split("\n").slice(9)).toEqual(["NOT CHECKED  test 9", "NOT CHECKED  and 20 more", ""]);
+    const manyTests = Array.from({ length: 30 }, (_, at) => ({ name: `test ${at}` }));
+    expect(notChecked(manyTests).split("\n").slice(9)).toEqual(["NOT CHECKED  test 9", "NOT CHECKED  and 20 more", ""]);
   });
 
   test("reports the output of a runner without a report", () => {
@@ -146,7 +146,7 @@ describe("test folder", () => {
     memory = temporaryFolder();
   });
 
-  /** Runs in a process of its own; returns what it printed, and its pid. */
+  /** Runs in its own process and returns its output and pid. */
   function inProcess(ending: string): { printed: string; pid: number } {
     const file = JSON.stringify(pathToFileURL("bin/checks/test-folder.mjs").href);
     const program = `import { existsSync } from "node:fs";

@@ -5,7 +5,7 @@ import { pageTitle } from "@/lib/server/i18n/messages";
 
 export const generateMetadata = pageTitle("auth.confirmed.title");
 
-/** Shown last in a tab where a member signed in again; it lets the waiting tab continue. */
+/** Shown in the tab where a member signed in again, so that the waiting tab continues. */
 export default async function ConfirmedPage() {
   // For every role: the waiting member may be one who only runs apps.
   await openPage({ isFrame: true });

@@ -38,7 +38,7 @@ export default async function SignInPage({ searchParams }: PageProps<"/sign-in">
         <FailureNotice title={t(`${why}.title`, { email: vouched.slice(0, 254) })} next={t(`${why}.next`)} />
       </AuthShell>
     );
-  // Nothing was confirmed, so the page that says so must not follow.
+  // Nothing was confirmed, so the success page must not follow.
   const goBack = isBack && returnTo !== "/confirmed" ? <ButtonLink href={`/${returnTo.slice(1)}`}>{back("back")}</ButtonLink> : undefined;
   return (
     <PageMessages messages={await pickMessages("auth")}>

@@ -37,7 +37,7 @@ export default async function OverviewPage({ searchParams }: PageProps<"/">) {
   );
 }
 
-/** From the messages of the settings, only the words for acts. */
+/** Only the action labels of the settings messages. */
 async function overviewMessages() {
   const { does, tried } = messagesOf[await getLocale()].settings.audit;
   return { ...(await pickMessages("overview", "samples")), settings: { audit: { does, tried } } };

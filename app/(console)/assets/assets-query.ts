@@ -5,11 +5,11 @@ import { type SearchParams, toSearchParams } from "../params";
 
 const pageParams = { ...lookParams, layers: { kind: "word", values: ["hidden", "shown"], default: "hidden" } } as const;
 
-/** Each value is judged by itself: a bad one falls back to its default and is named, good ones stay. Never throws. */
+/** Each value is validated separately: a bad one falls back to its default and is reported. Never throws. */
 export function parseAssetsQuery(params: SearchParams): { query: AssetsQuery; look: AssetsLook; ignored: string[] } {
   const search = toSearchParams(params);
-  const { query: own, ignored } = readAddress(pageParams, search);
-  const { layers, ...look } = own;
+  const { query: ownQuery, ignored } = readAddress(pageParams, search);
+  const { layers, ...look } = ownQuery;
   const queryParams = Object.fromEntries(
     Object.keys(assetsQuerySchema.shape).flatMap((name) => {
       const value = search.get(name);

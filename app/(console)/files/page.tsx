@@ -19,9 +19,9 @@ export default consolePage(["files"], (context, { search, connection }) => {
       <FilesScreen
         key={query.dir}
         query={query}
-        opened={textParam(search, "file")}
+        openedPath={textParam(search, "file")}
         canChange={context.viewer.can("operator")}
-        files={withRequestTime(listFiles(context, listing), (listed) => toFilesView(listed, query))}
+        files={withRequestTime(listFiles(context, listing), (files) => toFilesView(files, query))}
       />
     </>
   );

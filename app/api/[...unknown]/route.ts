@@ -2,7 +2,9 @@ import { refusal } from "@/lib/contract/failure";
 import { consoleRoute } from "@/lib/server/bff/routes";
 import { failed } from "@/lib/shared/result";
 
-/** Below /api a wrong address is answered with data: a caller that parses the answer must not get a page. */
-const nothing = consoleRoute("unknown", "runner", () => Promise.resolve(failed(refusal("NOT_FOUND", "There is nothing at this address."))));
+/** Wrong /api URLs get JSON, since callers parse the response. */
+const notFound = consoleRoute("unknown", "runner", () =>
+  Promise.resolve(failed(refusal("NOT_FOUND", "There is nothing at this address."))),
+);
 
-export { nothing as DELETE, nothing as GET, nothing as POST, nothing as PUT };
+export { notFound as DELETE, notFound as GET, notFound as POST, notFound as PUT };

@@ -9,7 +9,7 @@ import { pageTitle, pickMessages } from "@/lib/server/i18n/messages";
 
 export const generateMetadata = pageTitle("embedding.doctor.title");
 
-/** Without sign-in: it says nothing that a host page could not find out by trying. */
+/** Needs no sign-in, since it reveals only what a host page could find out itself. */
 export default async function DoctorPage({ searchParams }: PageProps<"/embed/doctor">) {
   const params = await searchParams;
   const origin = textParam(params, "origin") ?? "";
@@ -23,8 +23,8 @@ export default async function DoctorPage({ searchParams }: PageProps<"/embed/doc
       </PageMessages>
     );
   }
-  const named = await findHost(textParam(params, "host") ?? "");
-  if (named) redirect(`/embed/${named.id}/doctor00/doctor?origin=${encodeURIComponent(origin)}`);
+  const namedHost = await findHost(textParam(params, "host") ?? "");
+  if (namedHost) redirect(`/embed/${namedHost.id}/doctor00/doctor?origin=${encodeURIComponent(origin)}`);
   const t = await getTranslations("embedding.doctor");
   return <WholePageNote title={t("title")} text={t("whichHost")} />;
 }

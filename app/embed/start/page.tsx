@@ -9,7 +9,7 @@ import { findCurrentHost, openVisitorPage } from "@/lib/server/bff/open-page";
 import { pickMessages } from "@/lib/server/i18n/messages";
 import { EMBED_PATH_HEADER } from "@/lib/shared/console-paths";
 
-/** Before there is a session: asks the host page for a ticket. */
+/** Requests a ticket from the host page before there is a session. */
 export default async function StartPage({ searchParams }: PageProps<"/embed/start">) {
   const params = await searchParams;
   const host = await findCurrentHost();
@@ -28,9 +28,12 @@ export default async function StartPage({ searchParams }: PageProps<"/embed/star
   );
 }
 
-/** An embedded page's link was opened in its own tab: a member who is signed in to the console itself gets the same page there. */
+/** Opening an embedded link in its own tab shows a signed-in member the same page. */
 async function isTabOfMember(): Promise<boolean> {
-  const sent = new Headers(await headers());
-  sent.delete(EMBED_PATH_HEADER);
-  return sent.get("sec-fetch-dest") === "document" && (await readViewer(await openVisitorPage(), sent))?.credential.kind === "session";
+  const requestHeaders = new Headers(await headers());
+  requestHeaders.delete(EMBED_PATH_HEADER);
+  return (
+    requestHeaders.get("sec-fetch-dest") === "document" &&
+    (await readViewer(await openVisitorPage(), requestHeaders))?.credential.kind === "session"
+  );
 }

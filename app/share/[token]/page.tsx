@@ -48,7 +48,7 @@ async function Shared({ token, page }: { token: string; page: SharedPage }) {
   const hasMedia = items.some(({ kind }) => kind === "video" || kind === "audio");
   // The server does not know the reader's time zone.
   const zone = { dateStyle: "medium", timeStyle: "short", timeZone: "UTC" } as const;
-  const until = `${new Intl.DateTimeFormat(await getLocale(), zone).format(expiresAt)} UTC`;
+  const expiryText = `${new Intl.DateTimeFormat(await getLocale(), zone).format(expiresAt)} UTC`;
   return (
     <main
       className={cn(
@@ -79,7 +79,7 @@ async function Shared({ token, page }: { token: string; page: SharedPage }) {
       </ul>
       <footer className="mt-auto pt-4 text-sm text-ink-3">
         <p>
-          {t("until", { until })}
+          {t("until", { until: expiryText })}
           {isCleaned ? <> · {t(hasMedia ? "cleanedMedia" : "cleaned")}</> : null}
         </p>
       </footer>

@@ -91,14 +91,14 @@ function Members({ chosen, connection, onChange }: MembersProps) {
   if (error) return <FailureMessage failure={error} onRetry={() => void mutate()} />;
   const people = data?.people ?? [];
   // A chosen member who may not use the connection at present stays chosen.
-  const others = chosen.filter((id) => !people.some((appPerson) => appPerson.id === id));
+  const missingIds = chosen.filter((id) => !people.some((appPerson) => appPerson.id === id));
   return (
     <div role="group" aria-label={t("members")} className="max-h-60 overflow-y-auto rounded-md border border-line px-2.5 py-1">
       {data ? null : <Skeleton className="my-1 h-6" />}
       <CheckList
         options={people}
         chosen={people.filter(({ id }) => chosen.includes(id))}
-        onChange={(now) => onChange([...others, ...now.map(({ id }) => id)])}
+        onChange={(now) => onChange([...missingIds, ...now.map(({ id }) => id)])}
       >
         {({ name, role }) => (
           <>

@@ -22,7 +22,7 @@ export function InputEditor({ input, defaultValue, base, groups, onChange }: Inp
   const list = useId();
   const { control } = input;
   const set = (change: Partial<AppInput>) => onChange({ ...input, ...change });
-  const ask = (next: AppControl) => {
+  const changeControl = (next: AppControl) => {
     const fitting = (value: AppValue | undefined) => (checkValue({ ...input, control: next }, value).ok ? value : undefined);
     set({ control: next, default: fitting(input.default), example: fitting(input.example) });
   };
@@ -36,7 +36,7 @@ export function InputEditor({ input, defaultValue, base, groups, onChange }: Inp
         value={lookOf(control)}
         onChange={({ target }) => {
           const look = looksFor(base).find((look) => look === target.value);
-          if (look) ask(withLook(look, control, base));
+          if (look) changeControl(withLook(look, control, base));
         }}
       >
         <Options of={[...new Set<Look>([...looksFor(base), lookOf(control)])].map((look) => [look, t(`looks.${look}`)])} />
@@ -77,7 +77,7 @@ export function InputEditor({ input, defaultValue, base, groups, onChange }: Inp
       ) : null}
       {control.kind === "choice" ? (
         <div className="sm:col-span-2">
-          <Choices control={control} base={base} onChange={ask} />
+          <Choices control={control} base={base} onChange={changeControl} />
         </div>
       ) : null}
       {isFile ? null : (
@@ -162,7 +162,7 @@ function Choices({ control, base, onChange }: { control: Chosen; base: AppContro
 }
 
 /** Pictures cannot be sent here, as values are never files. */
-const nothing: PictureContext = {
+const noPictures: PictureContext = {
   canSend: false,
   sendPicture: () => new Promise(() => undefined),
   listAssets: () => new Promise(() => undefined),
@@ -180,17 +180,21 @@ type ValueFieldProps = {
 };
 
 function ValueField({ label, hint, control, value, placeholder, onChange }: ValueFieldProps) {
-  const shown = control.kind === "seed" ? ({ kind: "number", integer: true } as const) : controlOf(control);
+  const shownControl = control.kind === "seed" ? ({ kind: "number", integer: true } as const) : controlOf(control);
   return (
     <FormField label={label} hint={hint}>
       {(field) => (
         <FieldControl
           {...field}
-          field={{ name: label, value, control: shown.kind === "number" ? { kind: "number", integer: shown.integer } : shown }}
+          field={{
+            name: label,
+            value,
+            control: shownControl.kind === "number" ? { kind: "number", integer: shownControl.integer } : shownControl,
+          }}
           value={value}
           {...(placeholder !== undefined && { placeholder: String(placeholder) })}
           nodeTitle={label}
-          picture={nothing}
+          picture={noPictures}
           onRunning={() => undefined}
           onChange={(next) => onChange(toValue(next))}
         />

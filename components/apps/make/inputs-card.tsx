@@ -25,12 +25,12 @@ type InputsCardProps = {
 /** The inputs in order; each one unfolds to be edited. Below, the workflow's other inputs that could be added. */
 export function InputsCard({ definition: { graph, inputs }, catalogue, unsupported, onChange }: InputsCardProps) {
   const t = useTranslations("apps.make.inputs");
-  const [opened, setOpened] = useState<string>();
+  const [openInput, setOpenInput] = useState<string>();
   const keyOf = ({ node, input }: Pick<AppInput, "node" | "input">) => `${node} ${input}`;
   function move(at: number, by: number) {
     const next = [...inputs];
-    const [moved] = next.splice(at, 1);
-    if (moved) next.splice(at + by, 0, moved);
+    const [movedInput] = next.splice(at, 1);
+    if (movedInput) next.splice(at + by, 0, movedInput);
     onChange(next);
   }
   return (
@@ -48,8 +48,8 @@ export function InputsCard({ definition: { graph, inputs }, catalogue, unsupport
               <div className="flex min-h-[40px] items-center gap-1 px-2.5 py-1">
                 <button
                   type="button"
-                  aria-expanded={opened === keyOf(input)}
-                  onClick={() => setOpened(opened === keyOf(input) ? undefined : keyOf(input))}
+                  aria-expanded={openInput === keyOf(input)}
+                  onClick={() => setOpenInput(openInput === keyOf(input) ? undefined : keyOf(input))}
                   className="flex min-w-0 flex-1 flex-wrap items-baseline gap-x-2 text-left"
                 >
                   <span className="truncate font-medium">{input.label}</span>
@@ -79,13 +79,13 @@ export function InputsCard({ definition: { graph, inputs }, catalogue, unsupport
                   onClick={() => onChange(inputs.filter((item) => item !== input))}
                 />
               </div>
-              {opened === keyOf(input) ? (
+              {openInput === keyOf(input) ? (
                 <InputEditor
                   input={input}
                   defaultValue={withDefault(input, graph).default}
                   base={inputDraft(graph, input, catalogue)?.control ?? input.control}
                   groups={[...new Set(inputs.flatMap(({ group }) => group || []))]}
-                  onChange={(changed) => onChange(inputs.map((item) => (item === input ? changed : item)))}
+                  onChange={(nextInput) => onChange(inputs.map((item) => (item === input ? nextInput : item)))}
                 />
               ) : null}
             </li>
@@ -96,9 +96,9 @@ export function InputsCard({ definition: { graph, inputs }, catalogue, unsupport
         graph={graph}
         catalogue={catalogue}
         inputs={inputs}
-        onAdd={(added) => {
-          onChange([...inputs, added]);
-          setOpened(keyOf(added));
+        onAdd={(newInput) => {
+          onChange([...inputs, newInput]);
+          setOpenInput(keyOf(newInput));
         }}
       />
     </Card>
@@ -122,15 +122,15 @@ type OthersProps = { graph: Graph; catalogue?: ObjectInfo; inputs: readonly AppI
 
 function Others({ graph, catalogue, inputs, onAdd }: OthersProps) {
   const t = useTranslations("apps.make.inputs");
-  const [sought, setSought] = useState("");
+  const [searchText, setSearchText] = useState("");
   // Stays open after an input is added: users often add several.
   const [isOpen, setOpen] = useState(inputs.length === 0);
   const all = useMemo(() => {
     const form = formBuilder(graph, topologicalOrder(graph), catalogue)(graph);
     return form.flatMap((node) => node.fields.filter(isEditable).map(({ name }) => ({ node: node.id, input: name, title: node.title })));
   }, [graph, catalogue]);
-  const words = sought.trim().toLowerCase();
-  const found = all.filter(
+  const words = searchText.trim().toLowerCase();
+  const matches = all.filter(
     ({ node, input, title }) =>
       !inputs.some((item) => item.node === node && item.input === input) && `${title} ${input}`.toLowerCase().includes(words),
   );
@@ -141,13 +141,13 @@ function Others({ graph, catalogue, inputs, onAdd }: OthersProps) {
         type="search"
         aria-label={t("find")}
         placeholder={t("find")}
-        value={sought}
-        onChange={({ target }) => setSought(target.value)}
+        value={searchText}
+        onChange={({ target }) => setSearchText(target.value)}
         onKeyDown={(event) => (event.key === "Enter" ? event.preventDefault() : undefined)}
         className="my-2 w-full"
       />
       <ul aria-label={t("add")} className="flex max-h-72 flex-col overflow-y-auto">
-        {found.slice(0, MAX_SHOWN).map(({ node, input, title }) => {
+        {matches.slice(0, MAX_SHOWN).map(({ node, input, title }) => {
           const draft = inputDraft(graph, { node, input }, catalogue, inputs);
           return (
             <li key={`${node} ${input}`} className="flex min-h-[34px] items-center gap-2">
@@ -173,7 +173,7 @@ function Others({ graph, catalogue, inputs, onAdd }: OthersProps) {
           );
         })}
       </ul>
-      {found.length > MAX_SHOWN ? <p className="text-sm text-ink-3">{t("more", { count: found.length - MAX_SHOWN })}</p> : null}
+      {matches.length > MAX_SHOWN ? <p className="text-sm text-ink-3">{t("more", { count: matches.length - MAX_SHOWN })}</p> : null}
     </details>
   );
 }
@@ -183,7 +183,7 @@ type OutputsCardProps = { definition: AppDefinition; catalogue?: ObjectInfo; onC
 /** Which output nodes are results of the app, and their names. None chosen means all. */
 export function OutputsCard({ definition: { graph, outputs }, catalogue, onChange }: OutputsCardProps) {
   const t = useTranslations("apps.make.outputs");
-  const found = useMemo(() => {
+  const availableOutputs = useMemo(() => {
     const nodes = new Set([...outputNodes(graph, catalogue), ...outputs.map(({ node }) => node)]);
     return [...nodes].flatMap((node) => outputDraft(graph, node, catalogue) ?? []);
     // eslint-disable-next-line react-hooks/exhaustive-deps -- the list stays as it is while boxes in it are ticked
@@ -192,27 +192,27 @@ export function OutputsCard({ definition: { graph, outputs }, catalogue, onChang
     <Card title={t("title")} bodyClassName="flex flex-col gap-2">
       <p className="text-ink-2">{t("text")}</p>
       <ul className="flex flex-col gap-1.5">
-        {found.map((item) => {
-          const chosen = outputs.find(({ node }) => node === item.node);
+        {availableOutputs.map((item) => {
+          const chosenOutput = outputs.find(({ node }) => node === item.node);
           return (
             <li key={item.node} className="flex min-h-[30px] flex-wrap items-center gap-2.5">
               <label className="flex min-w-0 flex-1 items-center gap-2">
                 <Checkbox
-                  checked={chosen !== undefined}
+                  checked={chosenOutput !== undefined}
                   onChange={({ target }) =>
                     onChange(target.checked ? [...outputs, item] : outputs.filter(({ node }) => node !== item.node))
                   }
                 />
                 <span className="truncate">{item.label}</span>
               </label>
-              {chosen ? (
+              {chosenOutput ? (
                 <Input
                   aria-label={t("label", { name: item.label })}
                   required
                   maxLength={80}
-                  value={chosen.label}
+                  value={chosenOutput.label}
                   onChange={({ target }) =>
-                    onChange(outputs.map((output) => (output === chosen ? { ...output, label: target.value } : output)))
+                    onChange(outputs.map((output) => (output === chosenOutput ? { ...output, label: target.value } : output)))
                   }
                   className="w-48"
                 />

@@ -61,7 +61,7 @@ function MakeApp({ source }: { source: Source }) {
           />
         </div>
       ) : null}
-      {source.kind === "failed" ? <FailureMessage failure={source.failure} onRetry={source.again} className="m-4 md:mx-5" /> : null}
+      {source.kind === "failed" ? <FailureMessage failure={source.failure} onRetry={source.retry} className="m-4 md:mx-5" /> : null}
       {source.kind === "nothing" ? (
         <EmptyState
           title={t("nothing")}
@@ -100,8 +100,8 @@ function OpenEditor({ draft: first, unsupported = [], app, catalogue }: OpenEdit
   const connectionParam = useConnectionParam();
   const t = useTranslations("apps.make");
   const router = useRouter();
-  const here = useConnection()?.id;
-  const connection = app?.connectionId ?? here;
+  const currentId = useConnection()?.id;
+  const connection = app?.connectionId ?? currentId;
   const [draft, setDraft] = useState(first);
   const [isBusy, setBusy] = useState(false);
   const [failure, setFailure] = useState<ApiFailure>();
@@ -214,9 +214,9 @@ function AboutCard({ definition: { title, text, tags, cover }, connection, onCha
           isOpen={isPicking}
           picture={picture}
           onClose={() => setPicking(false)}
-          onPicked={([picked]) => {
+          onPicked={([pickedAsset]) => {
             setPicking(false);
-            if (picked) onChange({ cover: picked.assetId });
+            if (pickedAsset) onChange({ cover: pickedAsset.assetId });
           }}
         />
       </div>
@@ -226,12 +226,12 @@ function AboutCard({ definition: { title, text, tags, cover }, connection, onCha
 
 type PreviewProps = { app: string | undefined; definition: AppDefinition; connection?: string };
 
-/** The form as it will look; values tried in it are not kept. */
+/** A preview of the form; its values are not stored. */
 function Preview({ app, definition, connection }: PreviewProps) {
   const t = useTranslations("apps.make");
   const { title, text, graph } = definition;
   const inputs = definition.inputs.map((input) => withDefault(input, graph));
-  const [tried, setTried] = useState<Readonly<Record<string, unknown>>>({});
+  const [trialValues, setTrialValues] = useState<Readonly<Record<string, unknown>>>({});
   const picture = usePictures(app, false, connection);
   return (
     <section
@@ -244,10 +244,12 @@ function Preview({ app, definition, connection }: PreviewProps) {
         {text ? <p className="break-words whitespace-pre-line text-ink-2">{text}</p> : null}
         <AppForm
           inputs={inputs}
-          values={{ ...defaultValues(inputs), ...tried }}
+          values={{ ...defaultValues(inputs), ...trialValues }}
           problems={[]}
           picture={picture}
-          onChange={(name, value) => setTried(({ [name]: _, ...others }) => (value === undefined ? others : { ...others, [name]: value }))}
+          onChange={(name, value) =>
+            setTrialValues(({ [name]: _, ...others }) => (value === undefined ? others : { ...others, [name]: value }))
+          }
           onRunning={() => undefined}
         />
       </div>

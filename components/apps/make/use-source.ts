@@ -19,13 +19,13 @@ import { drawingIn, isNameless } from "@/lib/contract/workflow/workflow-name";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { appApi } from "../apps-address";
 
-/** What is edited. `version`: that of the existing app. */
+/** The edited source. `version`: that of the existing app. */
 export type Draft = { definition: AppDefinition; access: AppAccess; limits: AppLimits; version?: number };
 export type Source =
   | { kind: "loading" }
   | { kind: "nothing" }
   | { kind: "refused"; refusal: Refusal }
-  | { kind: "failed"; failure: ApiFailure; again: () => void }
+  | { kind: "failed"; failure: ApiFailure; retry: () => void }
   /** `unsupported`: what the editor's App mode asks for but the form cannot. */
   | { kind: "ready"; draft: Draft; unsupported?: readonly string[]; app?: AppView; catalogue?: ObjectInfo };
 
@@ -36,7 +36,7 @@ export function useNewSource(memberId: string, job: string | undefined): Source 
   const id = connection?.id;
   const { info: catalogue, isLoaded } = useCatalogue(id, id !== undefined);
   useDraft(tabRun, memberId);
-  const { opened: inRun } = useSyncExternalStore(tabRun.subscribe, tabRun.get, () => emptyRun);
+  const { openWorkflow: inRun } = useSyncExternalStore(tabRun.subscribe, tabRun.get, () => emptyRun);
   const [ofJob, setOfJob] = useState<{ file: OpenedFile } | { refusal: Refusal }>();
   const [isLooked, setLooked] = useState(false);
   const look = useEffectEvent(async () => {
@@ -87,12 +87,12 @@ function pinOf(key: string): AppPin[] {
 }
 
 type Workflow = AppDefinition & { version: number };
-type Read = { view: AppView; workflow: Workflow };
+type AppSource = { view: AppView; workflow: Workflow };
 
 const MAX_READS = 3;
 
 /** Both of the same version: if the app is saved between the two reads, they are repeated. */
-async function readApp(app: string, reads = 1): Promise<Result<Read, ApiFailure>> {
+async function readApp(app: string, reads = 1): Promise<Result<AppSource, ApiFailure>> {
   const [view, workflow] = await Promise.all([
     callApi<{ app: AppView }>(appApi(app), { cache: "no-store" }),
     callApi<Workflow>(appApi(app, "workflow"), { cache: "no-store" }),
@@ -105,16 +105,16 @@ async function readApp(app: string, reads = 1): Promise<Result<Read, ApiFailure>
 
 /** An existing app with its workflow: read afresh at each opening, and never while it is edited. */
 export function useAppSource(app: string): Source {
-  const [read, setRead] = useState<Result<Read, ApiFailure>>();
+  const [source, setSource] = useState<Result<AppSource, ApiFailure>>();
   const [tries, setTries] = useState(0);
   useEffect(() => {
     let isLeft = false;
-    void readApp(app).then((now) => (isLeft ? undefined : setRead(now)));
+    void readApp(app).then((now) => (isLeft ? undefined : setSource(now)));
     return () => {
       isLeft = true;
     };
   }, [app, tries]);
-  const data = read?.ok ? read.value : undefined;
+  const data = source?.ok ? source.value : undefined;
   const { info: catalogue, isLoaded } = useCatalogue(data?.view.connectionId, data?.view.connectionId !== undefined);
   const draft = useMemo(() => {
     if (!data) return undefined;
@@ -124,6 +124,6 @@ export function useAppSource(app: string): Source {
     const { version, ...definition } = workflow;
     return { definition, access: who, limits, version };
   }, [data]);
-  if (read?.ok === false) return { kind: "failed", failure: read.failure, again: () => setTries((now) => now + 1) };
+  if (source?.ok === false) return { kind: "failed", failure: source.failure, retry: () => setTries((now) => now + 1) };
   return data && draft && isLoaded ? { kind: "ready", draft, app: data.view, ...(catalogue && { catalogue }) } : { kind: "loading" };
 }

@@ -18,37 +18,39 @@ import { appApi, appPath } from "../apps-address";
 type VersionsAnswer = { versions: AppVersionView[] };
 const versionsIn = ({ versions }: VersionsAnswer) => versions;
 
-type Leaving = "removal" | AppVersionView;
+type Removal = "removal" | AppVersionView;
 
-/** Who changed what and when, newest first; older versions can be restored. Below, the button that deletes the app. */
+/** The change history, newest first, with restore. Below it, the button that deletes the app. */
 export function VersionsCard({ app }: { app: AppView }) {
   const connectionParam = useConnectionParam();
   const t = useTranslations("apps.make.versions");
   const router = useRouter();
-  const saved = useOnce(appApi(app.id, "versions"), versionsIn);
-  const [leaving, setLeaving] = useState<Leaving>();
+  const loadedVersions = useOnce(appApi(app.id, "versions"), versionsIn);
+  const [pendingRemoval, setPendingRemoval] = useState<Removal>();
   const { busyWith, failure, send } = useRequests<"act">();
-  async function act(what: Leaving) {
-    const path = what === "removal" ? appApi(app.id) : appApi(app.id, "versions", String(what.number), "restore");
-    const result = await send("act", callApi(path, { method: what === "removal" ? "DELETE" : "POST" }));
-    setLeaving(undefined);
+  async function submitChange(removal: Removal) {
+    const path = removal === "removal" ? appApi(app.id) : appApi(app.id, "versions", String(removal.number), "restore");
+    const result = await send("act", callApi(path, { method: removal === "removal" ? "DELETE" : "POST" }));
+    setPendingRemoval(undefined);
     if (!result.ok) return;
-    showToast({ tone: "ok", text: what === "removal" ? t("removed", { title: app.title }) : t("restored", { number: what.number }) });
-    router.push(withQuery(what === "removal" ? "/apps" : appPath(app.id), { connection: connectionParam }));
+    showToast({ tone: "ok", text: removal === "removal" ? t("removed", { title: app.title }) : t("restored", { number: removal.number }) });
+    router.push(withQuery(removal === "removal" ? "/apps" : appPath(app.id), { connection: connectionParam }));
   }
   const title =
-    leaving === undefined
+    pendingRemoval === undefined
       ? ""
-      : leaving === "removal"
+      : pendingRemoval === "removal"
         ? t("removeTitle", { title: app.title })
-        : t("restoreTitle", { number: leaving.number });
+        : t("restoreTitle", { number: pendingRemoval.number });
   return (
     <>
       {failure ? <FailureMessage failure={failure} /> : null}
       <Card title={t("title")} bodyClassName="p-0">
-        {saved.failure ? <FailureMessage failure={saved.failure} onRetry={() => void saved.refresh()} className="m-3" /> : null}
+        {loadedVersions.failure ? (
+          <FailureMessage failure={loadedVersions.failure} onRetry={() => void loadedVersions.refresh()} className="m-3" />
+        ) : null}
         <ul>
-          {saved.value?.map((version) => (
+          {loadedVersions.value?.map((version) => (
             <li
               key={version.number}
               className="flex min-h-[46px] flex-wrap items-center gap-x-3 gap-y-1 border-b border-line px-3.5 py-1.5 last:border-b-0"
@@ -69,7 +71,7 @@ export function VersionsCard({ app }: { app: AppView }) {
               {version.number === app.version ? (
                 <span className="text-sm text-ink-3">{t("now")}</span>
               ) : (
-                <Button size="small" aria-label={t("restoreOf", { number: version.number })} onClick={() => setLeaving(version)}>
+                <Button size="small" aria-label={t("restoreOf", { number: version.number })} onClick={() => setPendingRemoval(version)}>
                   {t("restore")}
                 </Button>
               )}
@@ -77,18 +79,18 @@ export function VersionsCard({ app }: { app: AppView }) {
           ))}
         </ul>
       </Card>
-      <Button tone="danger" className="self-start" onClick={() => setLeaving("removal")}>
+      <Button tone="danger" className="self-start" onClick={() => setPendingRemoval("removal")}>
         {t("remove")}
       </Button>
       <ConfirmDialog
-        isOpen={leaving !== undefined}
-        onClose={() => setLeaving(undefined)}
+        isOpen={pendingRemoval !== undefined}
+        onClose={() => setPendingRemoval(undefined)}
         title={title}
-        tone={leaving === "removal" ? "danger" : "primary"}
+        tone={pendingRemoval === "removal" ? "danger" : "primary"}
         isBusy={busyWith !== undefined}
-        onConfirm={() => leaving && void act(leaving)}
+        onConfirm={() => pendingRemoval && void submitChange(pendingRemoval)}
       >
-        <p>{t(leaving === "removal" ? "removeText" : "restoreText")}</p>
+        <p>{t(pendingRemoval === "removal" ? "removeText" : "restoreText")}</p>
       </ConfirmDialog>
     </>
   );

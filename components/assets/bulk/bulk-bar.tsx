@@ -20,11 +20,11 @@ import { assetFileUrl, assetLink, MAX_IN_RUN, runHref, useFileDownload, useHands
 import { assetsApiPath } from "../assets-address";
 import { TagsDialog } from "../tags-dialog";
 import {
-  type AssetAct,
+  type AssetAction,
   AssetLines,
   type Entry,
   MAX_IN_ACT,
-  type PendingAct,
+  type PendingAssetAction,
   type Selected,
   useAssetBulk,
   useAssetSummary,
@@ -40,7 +40,7 @@ type BulkBarProps = {
   connectionId?: string;
   connection?: string;
   rights: AssetRights;
-  onDone: (assetAct: AssetAct, entries: readonly Entry[]) => void;
+  onDone: (assetAct: AssetAction, entries: readonly Entry[]) => void;
   onCompare: (ids: readonly string[]) => void;
   onClear: () => void;
   /** Undone in time: these are selected as before. */
@@ -52,7 +52,7 @@ type BulkBarProps = {
   onAll?: () => void;
 };
 
-/** The actions for the selection, then the act in progress, then its result. It stays mounted without a selection to show the result. */
+/** The actions for the selection, then the running action, then its result. Stays mounted to show the result. */
 export function BulkBar({
   selected,
   connectionId,
@@ -72,28 +72,28 @@ export function BulkBar({
   const bulk = useAssetBulk({
     connection: connectionId,
     onDone,
-    onLeft: (entries) => showToast({ ...summaryOf(entries), tone: "off" }),
+    onUnfinished: (entries) => showToast({ ...summaryOf(entries), tone: "off" }),
     onStarted: onClear,
     onRestored: (assets) => {
       showToast({ tone: "off", text: t("back", { count: assets.length }) });
       onRestored(assets.map(({ id }) => id));
     },
   });
-  const [asking, setAsking] = useState<"addTags" | "removeTags">();
+  const [pendingDialog, setPendingDialog] = useState<"addTags" | "removeTags">();
   const mayShare = useMayShare();
   const [sharing, setSharing] = useState<readonly string[]>();
   const download = useFileDownload();
   const archive = useArchive(connectionId);
-  const named = selected.kind === "named" ? selected.assets : undefined;
-  const count = named ? named.length : selected.kind === "matching" ? selected.total : 0;
-  const tagsOfNamed = [...new Set(named?.flatMap(({ tags }) => tags))];
-  const compared = named?.every(({ kind }) => kind === "image") ? named : [];
-  const hasFiles = useHandsOutFiles(connectionId, named?.[0] && assetFileUrl(named[0], connectionId));
-  const only = named?.length === 1 ? named[0] : undefined;
-  function copyThese(what: "ids" | "links") {
+  const selectedAssets = selected.kind === "named" ? selected.assets : undefined;
+  const count = selectedAssets ? selectedAssets.length : selected.kind === "matching" ? selected.total : 0;
+  const tagsOfNamed = [...new Set(selectedAssets?.flatMap(({ tags }) => tags))];
+  const compared = selectedAssets?.every(({ kind }) => kind === "image") ? selectedAssets : [];
+  const hasFiles = useHandsOutFiles(connectionId, selectedAssets?.[0] && assetFileUrl(selectedAssets[0], connectionId));
+  const only = selectedAssets?.length === 1 ? selectedAssets[0] : undefined;
+  function copyThese(kind: "ids" | "links") {
     if (selected.kind === "matching") return void bulk.collect(selected.query);
-    const texts = selected.assets.map(({ id }) => (what === "ids" ? id : assetLink(id, connection ?? connectionId)));
-    void copy(texts.join("\n"), t(what === "ids" ? "copiedIds" : "copiedLinks", { count: texts.length }));
+    const texts = selected.assets.map(({ id }) => (kind === "ids" ? id : assetLink(id, connection ?? connectionId)));
+    void copy(texts.join("\n"), t(kind === "ids" ? "copiedIds" : "copiedLinks", { count: texts.length }));
   }
   return (
     <>
@@ -105,9 +105,9 @@ export function BulkBar({
             {onAll ? <SelectionButton onClick={onAll}>{t("all", { total })}</SelectionButton> : null}
             {/* While the selection is still being read, it is incomplete: its actions are disabled. */}
             <span inert={isReading} className={`contents ${isReading ? "[&>*]:opacity-50" : ""}`}>
-              {rights.canTag ? <SelectionButton onClick={() => setAsking("addTags")}>{t("addTags")}</SelectionButton> : null}
+              {rights.canTag ? <SelectionButton onClick={() => setPendingDialog("addTags")}>{t("addTags")}</SelectionButton> : null}
               {rights.can("tags.remove") ? (
-                <SelectionButton onClick={() => setAsking("removeTags")}>{t("removeTags")}</SelectionButton>
+                <SelectionButton onClick={() => setPendingDialog("removeTags")}>{t("removeTags")}</SelectionButton>
               ) : null}
               {only && hasFiles ? (
                 <SelectionButton onClick={() => void download(assetFileUrl(only, connectionId), only.name)}>
@@ -120,15 +120,15 @@ export function BulkBar({
               {compared.length >= 2 && compared.length <= MAX_COMPARED ? (
                 <SelectionButton onClick={() => onCompare(compared.map(({ id }) => id))}>{t("compare")}</SelectionButton>
               ) : null}
-              {mayShare && rights.canTag && hasFiles && named && named.length <= MAX_SHARED ? (
-                <SelectionButton onClick={() => setSharing(named.map(({ id }) => id))}>{t("share")}</SelectionButton>
+              {mayShare && rights.canTag && hasFiles && selectedAssets && selectedAssets.length <= MAX_SHARED ? (
+                <SelectionButton onClick={() => setSharing(selectedAssets.map(({ id }) => id))}>{t("share")}</SelectionButton>
               ) : null}
               <SelectionButton onClick={() => copyThese("ids")}>{t("copyIds")}</SelectionButton>
-              {named ? <SelectionButton onClick={() => copyThese("links")}>{t("copyLinks")}</SelectionButton> : null}
-              {rights.canTag && named && named.length <= MAX_IN_RUN ? (
+              {selectedAssets ? <SelectionButton onClick={() => copyThese("links")}>{t("copyLinks")}</SelectionButton> : null}
+              {rights.canTag && selectedAssets && selectedAssets.length <= MAX_IN_RUN ? (
                 <Link
                   href={runHref(
-                    named.map(({ id }) => id),
+                    selectedAssets.map(({ id }) => id),
                     connection,
                   )}
                   prefetch={false}
@@ -144,15 +144,15 @@ export function BulkBar({
           </span>
         </SelectionBar>
       </LowerEdge>
-      {asking ? (
+      {pendingDialog ? (
         <TagsDialog
-          title={t(asking)}
+          title={t(pendingDialog)}
           label={t("tagsLabel")}
           connectionId={connectionId}
-          seen={tagsOfNamed}
-          isClosed={asking === "removeTags" && named !== undefined}
-          onTags={(tags) => bulk.start({ kind: asking, tags }, selected)}
-          onClose={() => setAsking(undefined)}
+          loadedTags={tagsOfNamed}
+          isExistingOnly={pendingDialog === "removeTags" && selectedAssets !== undefined}
+          onTags={(tags) => bulk.start({ kind: pendingDialog, tags }, selected)}
+          onClose={() => setPendingDialog(undefined)}
         />
       ) : null}
       {sharing ? <ShareDialog subject={{ assets: sharing }} connectionId={connectionId} onClose={() => setSharing(undefined)} /> : null}
@@ -165,17 +165,17 @@ export function BulkBar({
 function useArchive(connectionId: string | undefined) {
   const t = useTranslations("assets.bulk");
   const errors = useTranslations("errors");
-  const [isAsking, setAsking] = useState(false);
+  const [isAsking, setPendingDialog] = useState(false);
   async function download(selected: Selected): Promise<void> {
     if (isAsking) return;
-    setAsking(true);
+    setPendingDialog(true);
     const json =
       selected.kind === "named"
         ? { ids: selected.assets.map(({ id }) => id) }
         : { query: assetsApiPath({ ...selected.query, offset: 0 }, undefined).split("?")[1] ?? "" };
     const path = withQuery("/api/console/archive", { connection: connectionId });
     const result = await callApi<ArchiveAnswer>(path, { method: "POST", json });
-    setAsking(false);
+    setPendingDialog(false);
     if (!result.ok) return showToast({ tone: "bad", text: failureText(errors, result.failure) });
     const { id, count, isCut } = result.value;
     saveFrom(apiPath(`/api/console/archive/${encodeURIComponent(id)}`), "");
@@ -185,7 +185,7 @@ function useArchive(connectionId: string | undefined) {
 }
 
 type BulkConfirmProps = {
-  pendingAct: PendingAct | undefined;
+  pendingAct: PendingAssetAction | undefined;
   connectionId: string | undefined;
   onClose: () => void;
   onConfirm: () => void;
@@ -198,16 +198,16 @@ function BulkConfirm({ pendingAct, connectionId, onClose, onConfirm }: BulkConfi
   const t = useTranslations("assets.bulk.ask");
   const removesFiles = useFeature("fileRemoval");
   if (!pendingAct) return null;
-  const { act, selected } = pendingAct;
+  const { action, selected } = pendingAct;
   const total = selected.kind === "named" ? selected.assets.length : selected.total;
-  const deletable = (selected.kind === "named" ? selected.assets : selected.seen).filter(({ immutable }) => !immutable);
+  const deletable = (selected.kind === "named" ? selected.assets : selected.loadedAssets).filter(({ immutable }) => !immutable);
   const fixed = selected.kind === "named" ? total - deletable.length : 0;
   const count = Math.min(total - fixed, MAX_IN_ACT);
-  const title = t(`${act.kind}.title`, { count, tags: act.kind === "delete" ? "" : act.tags.join(", ") });
+  const title = t(`${action.kind}.title`, { count, tags: action.kind === "delete" ? "" : action.tags.join(", ") });
   return (
-    <ConfirmDialog isOpen title={title} tone={act.kind === "delete" ? "danger" : "primary"} onConfirm={onConfirm} onClose={onClose}>
-      <p>{t(`${act.kind}.text`)}</p>
-      {act.kind === "delete" ? (
+    <ConfirmDialog isOpen title={title} tone={action.kind === "delete" ? "danger" : "primary"} onConfirm={onConfirm} onClose={onClose}>
+      <p>{t(`${action.kind}.text`)}</p>
+      {action.kind === "delete" ? (
         <ul aria-label={t("pictures")} className="mt-3 grid grid-cols-4 gap-1.5 sm:grid-cols-6">
           {deletable.slice(0, MAX_PICTURES).map((asset) => (
             <li key={asset.id} title={asset.name}>
@@ -216,12 +216,12 @@ function BulkConfirm({ pendingAct, connectionId, onClose, onConfirm }: BulkConfi
           ))}
         </ul>
       ) : null}
-      {act.kind === "delete" && count > MAX_PICTURES ? (
+      {action.kind === "delete" && count > MAX_PICTURES ? (
         <p className="mt-1.5 text-sm text-ink-3">{t("more", { count: count - Math.min(deletable.length, MAX_PICTURES) })}</p>
       ) : null}
-      {act.kind === "delete" && !removesFiles ? <p className="mt-2">{t("onDisk")}</p> : null}
+      {action.kind === "delete" && !removesFiles ? <p className="mt-2">{t("onDisk")}</p> : null}
       {fixed > 0 ? <p className="mt-2">{t("fixed", { count: fixed })}</p> : null}
-      {total > MAX_IN_ACT ? <p className="mt-2">{t("bound", { max: MAX_IN_ACT, act: act.kind })}</p> : null}
+      {total > MAX_IN_ACT ? <p className="mt-2">{t("bound", { max: MAX_IN_ACT, act: action.kind })}</p> : null}
     </ConfirmDialog>
   );
 }

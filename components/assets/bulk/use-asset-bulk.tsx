@@ -15,18 +15,19 @@ import { assetPath, type AssetRights, MAX_PAGE_SIZE, requests, type TagsAnswer }
 import { assetLink } from "../asset-urls";
 import { assetsApiPath, toAssetPage } from "../assets-address";
 
-/** Listed assets, or everything that matches a query. `seen`: the loaded ones. */
+/** Listed assets, or everything that matches a query. `loadedAssets`: those already loaded. */
 export type Selected =
-  { kind: "named"; assets: readonly AssetView[] } | { kind: "matching"; query: AssetsQuery; total: number; seen: readonly AssetView[] };
-export type PendingAct = { act: AssetAct; selected: Selected };
+  | { kind: "named"; assets: readonly AssetView[] }
+  | { kind: "matching"; query: AssetsQuery; total: number; loadedAssets: readonly AssetView[] };
+export type PendingAssetAction = { action: AssetAction; selected: Selected };
 
 /** Among so few, users notice a wrong tile while the deletion can be undone. */
 const MAX_UNCONFIRMED = 5;
 
 type Choices = {
   connection: string | undefined;
-  onDone: (assetAct: AssetAct, entries: readonly Entry[]) => void;
-  onLeft: (entries: readonly Entry[]) => void;
+  onDone: (assetAction: AssetAction, entries: readonly Entry[]) => void;
+  onUnfinished: (entries: readonly Entry[]) => void;
   /** An act on the selection is in progress. */
   onStarted: () => void;
   /** The act was undone in time. */
@@ -35,43 +36,43 @@ type Choices = {
 
 /** Deleting a few listed assets can be undone for five seconds. Larger actions require confirmation. */
 export function useAssetBulk(choices: Choices) {
-  const [pendingAct, setPendingAct] = useState<PendingAct>();
-  const work = useBulkWork<AssetAct, AssetTarget, Entry, AssetsQuery>({
+  const [pendingAction, setPendingAction] = useState<PendingAssetAction>();
+  const work = useBulkWork<AssetAction, AssetTarget, Entry, AssetsQuery>({
     ...choices,
-    onRestored: (_act, items) => choices.onRestored(items),
-    carryOut: ({ act, items }, outside) => runAct(act, items, outside),
+    onRestored: (_action, items) => choices.onRestored(items),
+    carryOut: ({ action, items }, outside) => runAction(action, items, outside),
     walk: walkAssets,
   });
-  function carryOut({ act, selected }: PendingAct): void {
+  function carryOut({ action, selected }: PendingAssetAction): void {
     work.dismissEnded();
     choices.onStarted();
-    if (selected.kind === "named") void work.run({ act, items: selected.assets });
-    else void work.runAll(act, selected.query);
+    if (selected.kind === "named") void work.run({ action, items: selected.assets });
+    else void work.runAll(action, selected.query);
   }
 
   return {
     ...work,
-    pendingAct,
-    start: (assetAct: AssetAct, selected: Selected) => {
-      const isFar = selected.kind === "matching" || (assetAct.kind === "delete" && selected.assets.length > MAX_UNCONFIRMED);
-      if (isFar) setPendingAct({ act: assetAct, selected });
-      else if (assetAct.kind !== "delete") carryOut({ act: assetAct, selected });
+    pendingAct: pendingAction,
+    start: (assetAction: AssetAction, selected: Selected) => {
+      const isFar = selected.kind === "matching" || (assetAction.kind === "delete" && selected.assets.length > MAX_UNCONFIRMED);
+      if (isFar) setPendingAction({ action: assetAction, selected });
+      else if (assetAction.kind !== "delete") carryOut({ action: assetAction, selected });
       else {
         work.dismissEnded();
-        work.schedule({ act: assetAct, items: selected.assets });
+        work.schedule({ action: assetAction, items: selected.assets });
         choices.onStarted();
       }
     },
     confirm: () => {
-      setPendingAct(undefined);
-      if (pendingAct) carryOut(pendingAct);
+      setPendingAction(undefined);
+      if (pendingAction) carryOut(pendingAction);
     },
-    leave: () => setPendingAct(undefined),
+    leave: () => setPendingAction(undefined),
   };
 }
 
-export type AssetAct = { kind: "addTags" | "removeTags"; tags: readonly string[] } | { kind: "delete" };
-/** What an act needs to know of an asset; `only`: the tags that apply to this one. */
+export type AssetAction = { kind: "addTags" | "removeTags"; tags: readonly string[] } | { kind: "delete" };
+/** The asset fields that an action needs. `only`: the tags that apply to this asset. */
 type AssetTarget = Pick<AssetView, "id" | "immutable"> & { name?: string; only?: readonly string[] };
 
 const outcomes = [
@@ -102,13 +103,15 @@ export type Entry = {
 /** Calls in parallel while the person is on the page; each call waits out a rate limit. */
 const MAX_CONCURRENT = 4;
 
-async function runAct(assetAct: AssetAct, assets: readonly AssetTarget[], work: Work): Promise<Entry[]> {
+async function runAction(assetAction: AssetAction, assets: readonly AssetTarget[], work: Work): Promise<Entry[]> {
   const fixed = assets.filter(({ immutable }) => immutable);
   const free = assets.filter(({ immutable }) => !immutable);
   work.onDone(fixed.length);
-  async function batch(these: readonly AssetTarget[]): Promise<BatchOutcome<Entry>> {
+  async function batch(targets: readonly AssetTarget[]): Promise<BatchOutcome<Entry>> {
     const results = await Promise.all(
-      these.map((asset) => actOn(asset.only && assetAct.kind !== "delete" ? { ...assetAct, tags: asset.only } : assetAct, asset.id, work)),
+      targets.map((asset) =>
+        actOn(asset.only && assetAction.kind !== "delete" ? { ...assetAction, tags: asset.only } : assetAction, asset.id, work),
+      ),
     );
     return { entries: results.map(({ entry }) => entry), isOver: results.some(({ isOver }) => isOver) };
   }
@@ -120,25 +123,25 @@ async function runAct(assetAct: AssetAct, assets: readonly AssetTarget[], work: 
 
 type Acted = { entry: Entry; isOver: boolean };
 
-async function actOn(assetAct: AssetAct, id: string, work: Work): Promise<Acted> {
-  if (assetAct.kind === "delete") {
+async function actOn(assetAction: AssetAction, id: string, work: Work): Promise<Acted> {
+  if (assetAction.kind === "delete") {
     const result = await callWithRetry<unknown>(assetPath(id, work.connection), requests.remove, work);
-    return result.ok ? { entry: { id, outcome: "deleted" }, isOver: false } : refused(assetAct, id, result.failure);
+    return result.ok ? { entry: { id, outcome: "deleted" }, isOver: false } : refused(assetAction, id, result.failure);
   }
-  const isAdding = assetAct.kind === "addTags";
-  const init = isAdding ? requests.addTags(assetAct.tags) : requests.removeTags(assetAct.tags);
+  const isAdding = assetAction.kind === "addTags";
+  const init = isAdding ? requests.addTags(assetAction.tags) : requests.removeTags(assetAction.tags);
   const result = await callWithRetry<TagsAnswer>(assetPath(id, work.connection, "/tags"), init, work);
-  if (!result.ok) return refused(assetAct, id, result.failure);
+  if (!result.ok) return refused(assetAction, id, result.failure);
   const { total_tags: total, added, removed, already_present: present, not_present: absent } = result.value;
   // Services may send only the complete list of tags: then the requested tags count as changed.
   const isDetailed = added.length + removed.length + present.length + absent.length > 0;
-  const changed = isDetailed ? (isAdding ? added : removed) : assetAct.tags;
-  const outcome = isAdding ? (changed.length > 0 ? "tagged" : "hadIt") : changed.length > 0 ? "untagged" : "hadNot";
-  return { entry: { id, outcome, changed, before: isAdding ? present : absent, total }, isOver: false };
+  const changedTags = isDetailed ? (isAdding ? added : removed) : assetAction.tags;
+  const outcome = isAdding ? (changedTags.length > 0 ? "tagged" : "hadIt") : changedTags.length > 0 ? "untagged" : "hadNot";
+  return { entry: { id, outcome, changed: changedTags, before: isAdding ? present : absent, total }, isOver: false };
 }
 
-function refused(assetAct: AssetAct, id: string, failure: ApiFailure): Acted {
-  const change = assetAct.kind === "delete" ? "assets.delete" : assetAct.kind === "removeTags" ? "tags.remove" : undefined;
+function refused(assetAction: AssetAction, id: string, failure: ApiFailure): Acted {
+  const change = assetAction.kind === "delete" ? "assets.delete" : assetAction.kind === "removeTags" ? "tags.remove" : undefined;
   if (change && isMissingOperation(failure)) {
     return { entry: { id, outcome: "unable", failure }, isOver: true };
   }
@@ -151,24 +154,24 @@ function refused(assetAct: AssetAct, id: string, failure: ApiFailure): Acted {
   };
 }
 
-/** The act that would undo this one for the assets it changed; undefined where it cannot be undone. */
-function reverseOf(assetAct: AssetAct, entries: readonly Entry[]): { act: AssetAct; items: AssetTarget[] } | undefined {
-  if (assetAct.kind === "delete") return undefined;
+/** The reverse action for the changed assets; undefined if it can't be undone. */
+function reverseOf(assetAction: AssetAction, entries: readonly Entry[]): { action: AssetAction; items: AssetTarget[] } | undefined {
+  if (assetAction.kind === "delete") return undefined;
   const items = entries.flatMap(({ id, name, changed }) =>
     changed && changed.length > 0 ? [{ id, name, immutable: false, only: changed }] : [],
   );
-  const kind = assetAct.kind === "addTags" ? "removeTags" : "addTags";
-  return items.length === 0 ? undefined : { act: { kind, tags: assetAct.tags }, items };
+  const kind = assetAction.kind === "addTags" ? "removeTags" : "addTags";
+  return items.length === 0 ? undefined : { action: { kind, tags: assetAction.tags }, items };
 }
 
-const done: ReadonlySet<Outcome> = new Set(["tagged", "untagged", "deleted"]);
+const doneOutcomes: ReadonlySet<Outcome> = new Set(["tagged", "untagged", "deleted"]);
 const bad: ReadonlySet<Outcome> = new Set(["unknown", "failed"]);
 
 function toneOf(outcome: Outcome): Tone {
-  return done.has(outcome) ? "ok" : bad.has(outcome) ? "bad" : "off";
+  return doneOutcomes.has(outcome) ? "ok" : bad.has(outcome) ? "bad" : "off";
 }
 
-/** Every act on an asset may be repeated: existing tags stay, and deleted assets stay deleted. */
+/** All asset actions are idempotent: existing tags and deleted assets stay so. */
 function isRetryable({ outcome }: Entry): boolean {
   return bad.has(outcome) || outcome === "notDone";
 }
@@ -196,21 +199,21 @@ export function AssetLines({ bulk, connection, rights }: AssetLinesProps) {
   return (
     <BulkLines
       words="assets.bulk"
-      acts={bulk}
+      actions={bulk}
       undoableText={({ items }) => {
         const fixed = items.filter(({ immutable }) => immutable).length;
         const undoable = t("undoable", { count: items.length - fixed });
         return [undoable, !removesFiles && t("ask.onDisk"), fixed > 0 && t("ask.fixed", { count: fixed })].filter(Boolean).join(" ");
       }}
-      readingText={(match) => t("walking", { found: match })}
+      readingText={(count) => t("walking", { found: count })}
       collectedText={(count) => t("collected", { count })}
-      workingText={({ act, done, items }) => t(`working.${act.kind}`, { done, total: items.length })}
+      workingText={({ action, doneCount, items }) => t(`working.${action.kind}`, { done: doneCount, total: items.length })}
       summaryOf={summaryOf}
       failureText={(failure) => failureText(errors, failure)}
       isRetryable={isRetryable}
-      actions={({ act, entries }, dismiss) => {
-        const reverse = reverseOf(act, entries);
-        if (!reverse || (reverse.act.kind === "removeTags" && !rights.can("tags.remove"))) return null;
+      resultActions={({ action, entries }, dismiss) => {
+        const reverse = reverseOf(action, entries);
+        if (!reverse || (reverse.action.kind === "removeTags" && !rights.can("tags.remove"))) return null;
         return (
           <Button
             size="small"
@@ -249,7 +252,7 @@ export function AssetLines({ bulk, connection, rights }: AssetLinesProps) {
 /** The most assets in one act. */
 export const MAX_IN_ACT = 100_000;
 
-/** All assets of a query. There may be very many, so only what an act needs of each is kept. */
+/** All assets of a query. Keeps only the fields that an action needs, since there may be very many. */
 function walkAssets(query: AssetsQuery, work: Work) {
   const pathAt = (offset: number) => assetsApiPath({ ...query, limit: MAX_PAGE_SIZE, offset }, work.connection);
   function read(response: AssetsAnswer) {

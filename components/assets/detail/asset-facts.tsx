@@ -147,12 +147,12 @@ function JobLink({ jobId, connection }: { jobId: string; connection?: string }) 
   );
 }
 
-function Copyable({ text, shown }: { text: string; shown: string }) {
+function Copyable({ text, shown: displayText }: { text: string; shown: string }) {
   const common = useTranslations("common");
   return (
     <span className="flex items-center gap-1">
       <span title={text} className="min-w-0 truncate font-mono text-sm">
-        {shown}
+        {displayText}
       </span>
       <CopyButton text={text} label={common("copy", { id: text })} />
     </span>
@@ -170,7 +170,7 @@ function CopyLink({ id, connection }: { id: string; connection: string | undefin
   );
 }
 
-/** Made by a job, even if the service does not name the job. */
+/** Created by a job, even if the service doesn't name it. */
 const isOutput = ({ tags }: AssetDetail) => tags.includes("output") || tags.includes("temp");
 
 /** "blake3:4be1…90cd": beginning and end, the parts that people compare. */

@@ -18,7 +18,7 @@ import { assetFileUrl, pictureUrl, useHandsOutFiles } from "../asset-urls";
 type AssetPreviewProps = {
   asset: AssetView;
   connectionId?: string;
-  /** True on the asset's own page, where there is room for the file itself. */
+  /** True on the asset's own page, which has space for the file itself. */
   isLarge: boolean;
 };
 
@@ -40,7 +40,7 @@ export function AssetPreview({ asset, connectionId, isLarge }: AssetPreviewProps
     if (!isLarge) return picture;
     if (!isBroken) {
       const poster = pictureUrl(asset, 512, { connection: connectionId });
-      return <ZoomedPicture key={file} place="page" src={file} alt={label} poster={poster} initialSize={asset} onBroken={broken} />;
+      return <ZoomedPicture key={file} container="page" src={file} alt={label} poster={poster} initialSize={asset} onBroken={broken} />;
     }
     return (
       <>
@@ -106,12 +106,12 @@ const BEGINNINGS = [64 * 1024, 8 * 1024 ** 2];
 function usePictureSize(asset: AssetView, connectionId: string | undefined, mayAsk: boolean): Size | undefined {
   const { kind, width, height, sizeBytes } = asset;
   const file = assetFileUrl(asset, connectionId);
-  const seen = useSeenSize(file);
-  const listed = width === undefined || height === undefined ? undefined : { width, height };
-  const isRequested = mayAsk && kind === "image" && sizeBytes !== 0 && !seen && !listed && connectionId !== undefined;
+  const seenSize = useSeenSize(file);
+  const listedSize = width === undefined || height === undefined ? undefined : { width, height };
+  const isRequested = mayAsk && kind === "image" && sizeBytes !== 0 && !seenSize && !listedSize && connectionId !== undefined;
   const hasFiles = useHandsOutFiles(isRequested ? connectionId : undefined, file);
   const { data } = useSWRImmutable(isRequested && hasFiles ? ["picture.size", file] : null, () => readSize(file));
-  return seen ?? listed ?? data;
+  return seenSize ?? listedSize ?? data;
 }
 
 async function readSize(file: string): Promise<Size | undefined> {
@@ -130,7 +130,7 @@ function isWebp(bytes: Uint8Array): boolean {
 type AssetSummaryProps = {
   asset: AssetView;
   connectionId?: string;
-  /** The picture itself is beside this, and its size is taken from it. */
+  /** The picture is shown next to this, and its size is read from it. */
   isShownWhole?: boolean;
 };
 

@@ -125,7 +125,7 @@ function Outcome({ outcome }: { outcome: EditOutcome | undefined }) {
 type Choices = {
   asset: AssetView | undefined;
   connectionId: string | undefined;
-  /** Row and panel show a change at once, and are corrected by the answer. */
+  /** Row and panel show a change at once; the response corrects them. */
   onPatch: (change: <A extends AssetView>(asset: A) => A) => void;
   onDone: () => void;
   onDeleted: (id: string) => void;
@@ -135,7 +135,7 @@ type Going = { id: string; name: string };
 /** The service's answer about a tag, or why it refused. */
 type EditOutcome = { kind: "hadIt" | "hadNot"; tag: string } | { kind: "absent" } | { kind: "refused"; failure: ApiFailure };
 
-/** Edits one asset: shown at once, corrected by the answer, reverted on a refusal. */
+/** Edits one asset optimistically; the response corrects it and a refusal reverts it. */
 export function useAssetEdits({ asset, connectionId, onPatch, onDone, onDeleted }: Choices) {
   const [outcome, setOutcome] = useState<EditOutcome>();
   const [busy, setBusy] = useState<"tags" | "edit" | "delete">();
@@ -151,8 +151,8 @@ export function useAssetEdits({ asset, connectionId, onPatch, onDone, onDeleted 
   async function tag(kind: "add" | "remove", tags: string[]): Promise<void> {
     if (!asset) return;
     const before = asset.tags;
-    const others = before.filter((other) => !tags.includes(other));
-    const newTags = kind === "add" ? [...others, ...tags] : others;
+    const otherTags = before.filter((other) => !tags.includes(other));
+    const newTags = kind === "add" ? [...otherTags, ...tags] : otherTags;
     setOutcome(undefined);
     setBusy("tags");
     onPatch((now) => ({ ...now, tags: newTags }));

@@ -25,10 +25,10 @@ export function EditDialog({ asset, edits, onClose }: { asset: AssetView; edits:
   const [problems, setProblems] = useState(noProblems);
   const isNoId = preview.trim() !== "" && !uuid.test(preview.trim());
   async function save() {
-    const read = fromRows(rows);
-    setProblems(read.problems);
-    if (read.problems.size > 0 || isNoId || name.trim() === "") return;
-    const change = changeOf(asset, { name: name.trim(), type: type.trim(), preview: preview.trim(), metadata: read.metadata });
+    const result = fromRows(rows);
+    setProblems(result.problems);
+    if (result.problems.size > 0 || isNoId || name.trim() === "") return;
+    const change = changeOf(asset, { name: name.trim(), type: type.trim(), preview: preview.trim(), metadata: result.metadata });
     if (!change || (await edits.edit(change))) onClose();
   }
   return (

@@ -17,7 +17,7 @@ import { KindIcon } from "../asset-picture";
 import { assetHref } from "../asset-urls";
 
 type Sibling = { key: string; name: string; kind: ReturnType<typeof mediaKindOf>; assetId?: string; file?: string; picture?: string };
-type Siblings = { shown: Sibling[]; isCut: boolean };
+type Siblings = { siblings: Sibling[]; isCut: boolean };
 type NamedAsset = { id: string; name: string; hash?: string };
 type JobSiblingsProps = { jobId: string; asset: NamedAsset; connectionId?: string; connection?: string };
 
@@ -51,15 +51,15 @@ export function JobSiblings({ jobId, asset, connectionId, connection }: JobSibli
         className="grid grid-cols-[repeat(auto-fill,minmax(72px,1fr))] gap-2"
       />
     );
-  const own = data.shown.findIndex((sibling) => isSame(sibling, asset));
-  const others = data.shown.filter((_, index) => index !== own);
-  const isCut = data.isCut || others.length > MAX_COUNT;
-  if (others.length === 0) return <p className="text-ink-3">{t("none")}</p>;
+  const ownIndex = data.siblings.findIndex((sibling) => isSame(sibling, asset));
+  const otherSiblings = data.siblings.filter((_, index) => index !== ownIndex);
+  const isCut = data.isCut || otherSiblings.length > MAX_COUNT;
+  if (otherSiblings.length === 0) return <p className="text-ink-3">{t("none")}</p>;
   const job = jobHref(jobId, connection);
   return (
     <>
       <ul aria-label={t("label")} className="grid grid-cols-[repeat(auto-fill,minmax(72px,1fr))] gap-2">
-        {others.slice(0, MAX_COUNT).map((sibling) => (
+        {otherSiblings.slice(0, MAX_COUNT).map((sibling) => (
           <li key={sibling.key} className="min-w-0">
             <Link
               href={sibling.assetId ? assetHref(sibling.assetId, connection) : job}
@@ -73,7 +73,7 @@ export function JobSiblings({ jobId, asset, connectionId, connection }: JobSibli
                   alt={sibling.name}
                   width={96}
                   height={72}
-                  instead={() => <Plate {...sibling} />}
+                  fallback={() => <Plate {...sibling} />}
                   className="h-[54px] w-full"
                 />
               ) : (
@@ -92,7 +92,7 @@ export function JobSiblings({ jobId, asset, connectionId, connection }: JobSibli
   );
 }
 
-/** With a core service, jobs name files instead of assets: by the content's name, or by the asset's own name. */
+/** With a core service, jobs name files instead of assets: by content hash or asset name. */
 function isSame({ assetId, name, file }: Sibling, { id, name: ownName, hash }: NamedAsset): boolean {
   if (assetId !== undefined) return assetId === id;
   const digits = hash?.slice(hash.indexOf(":") + 1);
@@ -117,12 +117,12 @@ async function readSiblings(jobId: string, connection: string | undefined): Prom
   const maxItems = MAX_COUNT + 1;
   if (result.ok) {
     const { assets } = result.value;
-    return { shown: assets.slice(0, maxItems).flatMap((asset) => ofAsset(asset, connection)), isCut: assets.length > maxItems };
+    return { siblings: assets.slice(0, maxItems).flatMap((asset) => ofAsset(asset, connection)), isCut: assets.length > maxItems };
   }
   if (!isMissingOperation(result.failure)) throw result.failure;
-  const read = await callApi<JobDetail>(withQuery(job, { connection }));
-  if (!read.ok) throw read.failure;
-  const outputs = listOutputs(read.value.outputs).flatMap((view) => {
+  const jobResult = await callApi<JobDetail>(withQuery(job, { connection }));
+  if (!jobResult.ok) throw jobResult.failure;
+  const outputs = listOutputs(jobResult.value.outputs).flatMap((view) => {
     if (!view.file || view.kind === "json") return [];
     const isSeen = view.kind === "image" || view.kind === "video";
     const picture = isSeen ? thumbnailUrl({ connection, file: view.file, edge: 128 }) : undefined;
@@ -137,13 +137,13 @@ async function readSiblings(jobId: string, connection: string | undefined): Prom
       },
     ];
   });
-  return { shown: outputs.slice(0, maxItems), isCut: outputs.length > maxItems };
+  return { siblings: outputs.slice(0, maxItems), isCut: outputs.length > maxItems };
 }
 
 const listedAsset = object({ id: text }, { name: text, mime_type: text, preview_url: text });
 
-function ofAsset(listed: unknown, connection: string | undefined): Sibling[] {
-  const asset = listedAsset(listed);
+function ofAsset(response: unknown, connection: string | undefined): Sibling[] {
+  const asset = listedAsset(response);
   if (!asset) return [];
   const { id, name = id, mime_type, preview_url } = asset;
   const kind = mediaKindOf({ names: [name], types: [mime_type] });

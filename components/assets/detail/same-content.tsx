@@ -12,7 +12,7 @@ import { readAssets } from "../asset-calls";
 import { assetHref } from "../asset-urls";
 import { type AssetPage } from "../assets-address";
 
-type Looking = "looking" | { found: SameContentFound } | { failure: ApiFailure };
+type Lookup = "looking" | { result: SameContentFound } | { failure: ApiFailure };
 
 const SHOWN = 10;
 
@@ -20,44 +20,44 @@ const SHOWN = 10;
 export function SameContent({ asset, connectionId, connection }: { asset: AssetView; connectionId?: string; connection?: string }) {
   const t = useTranslations("assets.same");
   const errors = useTranslations("errors");
-  const [looking, setLooking] = useState<Looking>();
+  const [lookup, setLookup] = useState<Lookup>();
   async function look() {
-    setLooking("looking");
-    const result = await findSameContent(asset, (place) => readAssets({ query: bySize, connectionId }, place));
-    setLooking(result.ok ? { found: result.value } : { failure: result.failure });
+    setLookup("looking");
+    const result = await findSameContent(asset, (range) => readAssets({ query: bySize, connectionId }, range));
+    setLookup(result.ok ? { result: result.value } : { failure: result.failure });
   }
-  if (looking === undefined || looking === "looking") {
+  if (lookup === undefined || lookup === "looking") {
     return (
-      <Button size="small" busy={looking === "looking"} onClick={() => void look()}>
-        {t(looking === "looking" ? "looking" : "look")}
+      <Button size="small" busy={lookup === "looking"} onClick={() => void look()}>
+        {t(lookup === "looking" ? "looking" : "look")}
       </Button>
     );
   }
-  if ("failure" in looking) {
+  if ("failure" in lookup) {
     return (
       <span role="alert" className="text-bad">
-        {failureText(errors, looking.failure)}{" "}
+        {failureText(errors, lookup.failure)}{" "}
         <Button size="small" onClick={() => void look()}>
           {t("again")}
         </Button>
       </span>
     );
   }
-  const { found } = looking;
+  const { result: found } = lookup;
   if (found.kind === "cannot") return <span role="status">{t("cannot")}</span>;
   return (
     <span role="status">
-      {t(found.kind, { count: found.others.length })}
-      {found.others.length > 0 ? (
+      {t(found.kind, { count: found.assets.length })}
+      {found.assets.length > 0 ? (
         <ul className="mt-1 flex flex-col gap-0.5">
-          {found.others.slice(0, SHOWN).map(({ id, name }) => (
+          {found.assets.slice(0, SHOWN).map(({ id, name }) => (
             <li key={id} className="min-w-0 truncate">
               <Link href={assetHref(id, connection)} prefetch={false} title={id} className="text-accent underline-offset-2 hover:underline">
                 <FileName name={name} />
               </Link>
             </li>
           ))}
-          {found.others.length > SHOWN ? <li className="text-ink-3">{t("more", { count: found.others.length - SHOWN })}</li> : null}
+          {found.assets.length > SHOWN ? <li className="text-ink-3">{t("more", { count: found.assets.length - SHOWN })}</li> : null}
         </ul>
       ) : null}
     </span>
@@ -67,8 +67,8 @@ export function SameContent({ asset, connectionId, connection }: { asset: AssetV
 // Finds assets with the same bytes in the list sorted by size, as the interface has no search by hash: about twenty small requests for a
 // million assets. Without a size or a total the result has no number.
 
-type SameContentFound = { kind: "all" | "atLeast"; others: AssetView[] } | { kind: "cannot" };
-export type ReadSorted = (place: { offset: number; limit: number }) => Promise<Result<AssetPage, ApiFailure>>;
+type SameContentFound = { kind: "all" | "atLeast"; assets: AssetView[] } | { kind: "cannot" };
+export type ReadSorted = (range: { offset: number; limit: number }) => Promise<Result<AssetPage, ApiFailure>>;
 
 /** Above this number of assets of one size, not all are compared. */
 const MAX_COMPARED = 2_000;
@@ -103,17 +103,17 @@ export async function findSameContent(asset: AssetView, read: ReadSorted): Promi
 }
 
 async function compare(asset: AssetView, read: ReadSorted, from: number, total: number): Promise<Result<SameContentFound, ApiFailure>> {
-  const others = new Map<string, AssetView>();
+  const assetsById = new Map<string, AssetView>();
   let compared = 0;
   for (let offset = from; offset < total; offset += PAGE) {
     const page = await read({ offset, limit: PAGE });
     if (!page.ok) return failed(page.failure);
     const ofSize = page.value.assets.filter(({ sizeBytes }) => sizeBytes === asset.sizeBytes);
-    for (const other of ofSize) if (other.hash === asset.hash && other.id !== asset.id) others.set(other.id, other);
+    for (const match of ofSize) if (match.hash === asset.hash && match.id !== asset.id) assetsById.set(match.id, match);
     compared += ofSize.length;
     const isPast = page.value.assets.length === 0 || page.value.assets.some(({ sizeBytes }) => (sizeBytes ?? 0) > (asset.sizeBytes ?? 0));
     if (isPast) break;
-    if (compared >= MAX_COMPARED) return ok({ kind: "atLeast", others: [...others.values()] });
+    if (compared >= MAX_COMPARED) return ok({ kind: "atLeast", assets: [...assetsById.values()] });
   }
-  return ok({ kind: "all", others: [...others.values()] });
+  return ok({ kind: "all", assets: [...assetsById.values()] });
 }

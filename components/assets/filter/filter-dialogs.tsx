@@ -17,7 +17,7 @@ type MetadataDialogProps = { filter: string | undefined; onFilter: (filter: stri
 const blank: MetadataRow = { path: "", type: "guess", value: "" };
 const noProblems: ReadRows["problems"] = new Map();
 
-/** Keeps only assets whose metadata holds all of these values. */
+/** Keeps only assets whose metadata contains all of these values. */
 export function MetadataDialog({ filter, onFilter, onClose }: MetadataDialogProps) {
   const t = useTranslations("assets.metadata");
   const common = useTranslations("common");
@@ -28,10 +28,10 @@ export function MetadataDialog({ filter, onFilter, onClose }: MetadataDialogProp
   });
   const [problems, setProblems] = useState(noProblems);
   function apply() {
-    const read = fromRows(rows);
-    setProblems(read.problems);
-    if (read.problems.size > 0) return;
-    onFilter(toFilter(read.metadata));
+    const result = fromRows(rows);
+    setProblems(result.problems);
+    if (result.problems.size > 0) return;
+    onFilter(toFilter(result.metadata));
     onClose();
   }
   return (
@@ -67,7 +67,7 @@ type TagDialogProps = {
   query: AssetsQuery;
   connectionId: string | undefined;
   /** Tags of the assets on the page, for services that cannot list tags. */
-  seen: readonly string[];
+  loadedTags: readonly string[];
   onChange: (change: Pick<AssetsQuery, "include_tags" | "exclude_tags">) => void;
   onClose: () => void;
 };
@@ -75,7 +75,7 @@ type TagDialogProps = {
 const SHOWN = 100;
 
 /** Which tags an asset must have, and which it must not. Tags chosen already narrow the offered ones. */
-export function TagDialog({ query, connectionId, seen, onChange, onClose }: TagDialogProps) {
+export function TagDialog({ query, connectionId, loadedTags, onChange, onClose }: TagDialogProps) {
   const t = useTranslations("assets.tags");
   const common = useTranslations("common");
   const [typed, setTyped] = useState("");
@@ -86,7 +86,7 @@ export function TagDialog({ query, connectionId, seen, onChange, onClose }: TagD
   const isAsking = connectionId !== undefined && (tagsState.state === "asking" || refined.state === "asking");
   const [isReady, setReady] = useState(!isAsking);
   if (!isReady && !isAsking) setReady(true);
-  const offered = !isReady ? [] : offer({ listed: tagsState.tags, refined: refined.tags, seen, query, search });
+  const offered = !isReady ? [] : offer({ listedTags: tagsState.tags, refined: refined.tags, loadedTags, query, search });
   const only = onlyTag(
     search,
     offered.map(({ name }) => name),
@@ -163,20 +163,20 @@ function TagLine({ tag: { name, count }, state, onState }: TagLineProps) {
 }
 
 type TagSources = {
-  listed: readonly TagCount[];
+  listedTags: readonly TagCount[];
   refined: readonly TagCount[];
-  seen: readonly string[];
+  loadedTags: readonly string[];
   query: AssetsQuery;
   search: string;
 };
 
 /** Active filters first; then the tags of this view, then all others. */
-function offer({ listed, refined, seen, query, search }: TagSources): TagCount[] {
+function offer({ listedTags, refined, loadedTags, query, search }: TagSources): TagCount[] {
   const match = new Map<string, number | undefined>();
   const counts = new Map(refined.map(({ name, count }) => [name, count]));
-  const rest = seen.map((name) => ({ name, count: undefined }));
+  const rest = loadedTags.map((name) => ({ name, count: undefined }));
   const queriedTags = [...(query.include_tags ?? []), ...(query.exclude_tags ?? [])].map((name) => ({ name, count: counts.get(name) }));
-  for (const { name, count } of [...queriedTags, ...refined, ...listed, ...rest]) {
+  for (const { name, count } of [...queriedTags, ...refined, ...listedTags, ...rest]) {
     const fits = name.toLowerCase().includes(search.toLowerCase());
     // The interface joins tags by commas, so a tag with a comma cannot be requested.
     if (fits && !name.includes(",") && !match.has(name)) match.set(name, counts.get(name) ?? (counts.size > 0 ? undefined : count));

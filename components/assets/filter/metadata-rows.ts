@@ -1,5 +1,5 @@
 // Metadata as rows of path and value, and back: for filtering and for editing. `a.b` is b inside a; `\.` is a dot within a name.
-// Guarantees: reading back what was written gives the same metadata, including the spelling of numbers; no name reaches a prototype.
+// Guarantees: metadata survives a round trip, including the spelling of numbers; no name reaches a prototype.
 
 import { setSpelling, spellingOf, writeExactJson } from "@/lib/contract/json/exact-json";
 import { isObject } from "@/lib/contract/json/json";
@@ -43,7 +43,7 @@ export function fromRows(rows: readonly MetadataRow[]): ReadRows {
     const value = valueOf(row);
     if (names.some((name) => name === "")) problems.set(at, "path");
     else if ("problem" in value) problems.set(at, value.problem);
-    else if (!put(root, names, { value: value.value, spelling: row.value.trim() })) problems.set(at, "twice");
+    else if (!insert(root, names, { value: value.value, spelling: row.value.trim() })) problems.set(at, "twice");
   });
   return { metadata: toObject(root), problems };
 }
@@ -67,7 +67,7 @@ export function readFilter(text: string | undefined): MetadataRow[] {
 type Leaf = { value: unknown; spelling: string };
 type Branch = Map<string, Branch | Leaf>;
 
-function put(root: Branch, names: readonly string[], leaf: Leaf): boolean {
+function insert(root: Branch, names: readonly string[], leaf: Leaf): boolean {
   const last = names.at(-1) ?? "";
   let branch = root;
   for (const name of names.slice(0, -1)) {

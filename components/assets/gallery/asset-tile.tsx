@@ -77,7 +77,7 @@ export const AssetTile = memo(function AssetTile(props: AssetTileProps) {
             {asset ? <FileName name={asset.name} /> : " "}
           </span>
           {canOpen ? null : <CannotOpen />}
-          {asset ? beside(asset, locale, isNamesake) : null}
+          {asset ? captionOf(asset, locale, isNamesake) : null}
         </span>
       </a>
       {asset ? <SelectBox id={asset.id} name={asset.name} index={index} picking={picking} className="tile-select" /> : null}
@@ -99,8 +99,8 @@ function titleOf({ name, jobId }: AssetView): string {
   return jobId ? `${name} · ${shortId(jobId)}` : name;
 }
 
-/** Its size; where several have this name, its job or its date. No component of its own, as hundreds come and go. */
-function beside({ jobId, createdAtMs, sizeBytes }: AssetView, locale: string, isNamesake: boolean): ReactNode {
+/** Its size, or its job or date if several share the name. Not a component, since hundreds mount and unmount. */
+function captionOf({ jobId, createdAtMs, sizeBytes }: AssetView, locale: string, isNamesake: boolean): ReactNode {
   const style = "text-sm whitespace-nowrap text-ink-3";
   if (isNamesake && jobId) return <span className={cn(style, "font-mono")}>{shortId(jobId)}</span>;
   if (isNamesake && createdAtMs !== undefined) return <RelativeTime ms={createdAtMs} className={style} />;

@@ -23,7 +23,7 @@ import { OffsetLabel, useGallery } from "./use-gallery";
 import { type Picking } from "./use-picking";
 import { useAllTilesKey } from "./use-tile-keys";
 
-type AssetsTableProps = GalleryViewProps & { place: ListState<AssetsQuery> };
+type AssetsTableProps = GalleryViewProps & { listState: ListState<AssetsQuery> };
 
 const assetColumnStyles = {
   select: { width: "w-[44px] md:w-[48px]", hiddenHeader: true, isFixedWidth: true },
@@ -53,14 +53,14 @@ export function AssetsTable({
   onOpen,
   onRest,
   onReady,
-  place,
+  listState,
 }: AssetsTableProps) {
   const t = useTranslations("assets");
   const cannotOpen = useTranslations("common")("cannotOpen");
   const locale = useLocale();
   const gallery = useGallery({ count: source.count, layoutOf, startIndex, onRest, headPx: HEAD_PX });
-  const { drawn, container, motion } = gallery;
-  const [from, to] = drawn ? [drawn.from, drawn.to] : [startIndex, Math.min(source.count, startIndex + FIRST_ROWS)];
+  const { rendered, container, motion } = gallery;
+  const [from, to] = rendered ? [rendered.from, rendered.to] : [startIndex, Math.min(source.count, startIndex + FIRST_ROWS)];
   const inView = useHandle(onReady, gallery, from, to);
   useRequestedRows(source, gallery);
   useAllTilesKey({ source, picking, inView, list: container });
@@ -73,11 +73,11 @@ export function AssetsTable({
     <div className="overflow-x-clip">
       <div
         ref={container}
-        style={{ marginTop: HEAD_PX, ...(drawn && { height: drawn.heightPx }) }}
-        // The header has its place above from the start, so that nothing moves after measuring.
+        style={{ marginTop: HEAD_PX, ...(rendered && { height: rendered.heightPx }) }}
+        // The header is positioned from the start, so that nothing moves after measuring.
         className="relative"
       >
-        <div style={drawn && standAt(drawn.topPx)} className={drawn ? "absolute inset-x-0 -top-[34px]" : "relative -top-[34px]"}>
+        <div style={rendered && standAt(rendered.topPx)} className={rendered ? "absolute inset-x-0 -top-[34px]" : "relative -top-[34px]"}>
           <DataTable
             caption={t("table.caption")}
             columns={columns}
@@ -85,9 +85,9 @@ export function AssetsTable({
             rowId={rowId}
             isSelected={(row) => row.id === openId}
             part={{ first: from, total: source.count }}
-            sorting={sortingOf(useListQuery(place), place.go)}
+            sorting={sortingOf(useListQuery(listState), listState.go)}
             isFixed
-            className={useMoving(place) ? "opacity-60" : undefined}
+            className={useMoving(listState) ? "opacity-60" : undefined}
           />
         </div>
       </div>
@@ -100,10 +100,10 @@ export function AssetsTable({
 function sortingOf(query: AssetsQuery, go: ListState<AssetsQuery>["go"]): Sorting {
   const by = (sort: AssetsQuery["sort"], defaultOrder: AssetsQuery["order"]) => {
     const isNow = query.sort === sort;
-    const turned = defaultOrder === "asc" ? "desc" : "asc";
+    const reversed = defaultOrder === "asc" ? "desc" : "asc";
     return {
       ...(isNow && { direction: query.order }),
-      onSort: () => go({ sort, order: isNow && query.order === defaultOrder ? turned : defaultOrder }),
+      onSort: () => go({ sort, order: isNow && query.order === defaultOrder ? reversed : defaultOrder }),
     };
   };
   return {
@@ -120,7 +120,7 @@ type AssetRow = { id: string; index: number; asset: AssetView | undefined };
 const rowOfAsset = new WeakMap<AssetView, AssetRow>();
 const waitingRows = Array.from({ length: MAX_TILES }, (_, index): AssetRow => ({ id: `waiting-${index}`, index, asset: undefined }));
 
-/** Returns the same row for the same asset at the same index, so that scrolling renders only new rows; rows still loading are all alike. */
+/** Returns the same row for the same asset and index, so that scrolling renders only new rows. */
 function assetRow(asset: AssetView | undefined, index: number): AssetRow {
   if (!asset) return waitingRows[index % MAX_TILES] ?? { id: `at-${index}`, index, asset };
   const cachedRow = rowOfAsset.get(asset);

@@ -14,7 +14,7 @@ import { type AssetPage } from "../assets-address";
 export const CHUNK = 60;
 export const MAX_CHUNKS = 24;
 
-export type ReadPage = (place: { offset: number; limit: number }, signal: AbortSignal) => Promise<Result<AssetPage, ApiFailure>>;
+export type ReadPage = (range: { offset: number; limit: number }, signal: AbortSignal) => Promise<Result<AssetPage, ApiFailure>>;
 export type ChunkStore = ReturnType<typeof createChunkStore>;
 
 /** Both may show the list at once: a full view opens over the gallery. */
@@ -26,7 +26,7 @@ export function createChunkStore(read: ReadPage, options: { leads: boolean }) {
   /** Grows with each change of the list, so that views read the rows again. */
   const version = createStore(() => 0);
   let total: number | undefined;
-  /** The next answer gives the new length; until then the old one is used. */
+  /** The old length is used until the next response. */
   let isAnew = true;
   /** Without a total: where the list was seen to end, or its least length. */
   let seen = 0;
@@ -83,8 +83,8 @@ export function createChunkStore(read: ReadPage, options: { leads: boolean }) {
   }
 
   function dropFar(middle: number) {
-    const far = [...chunks.keys()].sort((a, b) => Math.abs(a - middle) - Math.abs(b - middle)).slice(MAX_CHUNKS);
-    for (const number of far) if (!isNeeded(number)) chunks.delete(number);
+    const farthest = [...chunks.keys()].sort((a, b) => Math.abs(a - middle) - Math.abs(b - middle)).slice(MAX_CHUNKS);
+    for (const number of farthest) if (!isNeeded(number)) chunks.delete(number);
   }
 
   const isNeeded = (number: number) =>
@@ -125,8 +125,8 @@ export function createChunkStore(read: ReadPage, options: { leads: boolean }) {
     /** The failure of the chunks in view, even if another chunk has loaded. */
     failure: () => [...failures].find(([number]) => isNeeded(number))?.[1],
     loadedChunks: () => chunks.size,
-    /** These rows stay in view there: until the next call, or until none are. */
-    want(from: number, to: number, viewer: Viewer = "gallery"): void {
+    /** Keeps these rows loaded for this viewer until the next call. */
+    request(from: number, to: number, viewer: Viewer = "gallery"): void {
       const range = { from, to };
       if (from < to) viewedRanges.set(viewer, range);
       else viewedRanges.delete(viewer);
@@ -135,7 +135,7 @@ export function createChunkStore(read: ReadPage, options: { leads: boolean }) {
     /** Adds a page that was read elsewhere, such as by the server for the first paint. `offset` begins a chunk. */
     seed(page: AssetPage, offset: number): void {
       learn(page, offset + page.assets.length);
-      // An answer without rows is cached too, as it contains the length of the list.
+      // A response without rows is cached too, since it contains the length.
       for (let at = 0; at === 0 || at < page.assets.length; at += CHUNK) {
         chunks.set((offset + at) / CHUNK, { rows: page.assets.slice(at, at + CHUNK), isStale: false });
       }
@@ -196,8 +196,8 @@ export type AssetsSource = {
   rows: () => AssetView[];
   /** These rows, loading those that are missing; fewer where the service refuses. */
   range: (from: number, to: number, signal: AbortSignal) => Promise<AssetView[]>;
-  /** Called when these rows have stayed in view for a moment, in the gallery or in the full view over it; with none when that closes. */
-  want: (from: number, to: number, viewer?: "gallery" | "full view") => void;
+  /** Called when these rows stay in view for a moment, in the gallery or in the full view. Empty when that closes. */
+  request: (from: number, to: number, viewer?: "gallery" | "full view") => void;
   /** New assets above, not shown yet. */
   newCount: number;
   /** Why some rows are missing. */
@@ -211,6 +211,6 @@ export type AssetsSource = {
   patch: (id: string, change: (asset: AssetView) => AssetView) => void;
   /** The index of the first row in the whole list. */
   offset: number;
-  /** Nothing has been read yet. */
+  /** No response yet. */
   isEmpty: boolean;
 };

@@ -47,7 +47,7 @@ export type View = {
   rowPx: number;
   columns: number;
   rows: number;
-  /** Only what is in view, without rows above and below. */
+  /** Only visible rows, without overscan. */
   isBare?: boolean;
 };
 

@@ -6,11 +6,11 @@ import { flushSync } from "react-dom";
 import { type Rows, rowsAround, rowsAtOnce, type View } from "./gallery-layout";
 import { type Motion } from "./motion";
 
-/** Left visible of the row above the revealed row, which stays the first in view. */
+/** Height of the previous row that stays visible above the revealed row. */
 const TOP_MARGIN_PX = 8;
 const SETTLED_MS = 150;
 
-/** What the page gives. `headPx`: the height of a sticky list header, which covers rows. */
+/** Values from the page. `headPx`: the height of a sticky list header, which covers rows. */
 type ScrollTarget<S extends Shape> = {
   element: HTMLElement;
   count: number;
@@ -24,14 +24,14 @@ function barsUnder(headPx: number): { top: number; bottom: number } {
   return isWide ? { top: 103 + headPx, bottom: 44 } : { top: 49 + headPx, bottom: 93 };
 }
 
-export function createGalleryScroll<S extends Shape>(setDrawn: (drawn: Drawn<S>) => void) {
+export function createGalleryScroll<S extends Shape>(setRendered: (range: RenderedRows<S>) => void) {
   let lastTarget: ScrollTarget<S> | undefined;
   /** Undefined until the browser has measured the width. */
   let shape: S | undefined;
   let position: Position = { scrollPx: 0, atPx: 0 };
   /** The newest that React was given, and the newest that is on the screen. */
-  let rendered: Drawn<S> | undefined;
-  let shown: Drawn<S> | undefined;
+  let rendered: RenderedRows<S> | undefined;
+  let current: RenderedRows<S> | undefined;
 
   const scrolledPx = () => -(lastTarget?.element.getBoundingClientRect().top ?? 0);
   const bars = () => barsUnder(lastTarget?.headPx ?? 0);
@@ -44,7 +44,7 @@ export function createGalleryScroll<S extends Shape>(setDrawn: (drawn: Drawn<S>)
     return Math.floor(Math.max(0, position.atPx + bars().top + TOP_MARGIN_PX + 1) / shape.rowPx) * shape.columns;
   }
 
-  function placed(rowsOfView: (view: View) => Rows): Drawn<S> | undefined {
+  function layOutRows(rowsOfView: (view: View) => Rows): RenderedRows<S> | undefined {
     if (!shape || !lastTarget) return undefined;
     const { rowPx, columns } = shape;
     const view = { atPx: position.atPx, screenPx: window.innerHeight, rowPx, columns, rows: rowsOf(shape, lastTarget.count) };
@@ -52,20 +52,20 @@ export function createGalleryScroll<S extends Shape>(setDrawn: (drawn: Drawn<S>)
   }
 
   function draw(): void {
-    const next = placed(rowsAround);
+    const next = layOutRows(rowsAround);
     if (!next || (rendered && isSame(rendered, next))) return;
     rendered = next;
-    setDrawn(next);
+    setRendered(next);
   }
 
   /** Draws in this frame, as fast scrolling would otherwise show an empty page; does nothing if all visible rows are drawn already. */
   function drawInView(): void {
-    const bare = placed((view) => rowsAround({ ...view, isBare: true }));
-    if (!bare || (shown && covers(shown, bare))) return;
-    const next = placed((view) => rowsAtOnce(bare, rowsAround(view), shown));
+    const bare = layOutRows((view) => rowsAround({ ...view, isBare: true }));
+    if (!bare || (current && covers(current, bare))) return;
+    const next = layOutRows((view) => rowsAtOnce(bare, rowsAround(view), current));
     if (!next) return;
     rendered = next;
-    flushSync(() => setDrawn(next));
+    flushSync(() => setRendered(next));
   }
 
   /** Scrolls so that `atPx` of the list is at the upper edge of the screen. */
@@ -104,7 +104,7 @@ export function createGalleryScroll<S extends Shape>(setDrawn: (drawn: Drawn<S>)
       draw();
     },
 
-    isShown: (drawn: Drawn<S> | undefined) => void (shown = drawn),
+    isCurrent: (range: RenderedRows<S> | undefined) => void (current = range),
 
     /** Scrolls a tile's row to the top of the view. */
     jumpTo(index: number): void {
@@ -164,7 +164,7 @@ export function createGalleryScroll<S extends Shape>(setDrawn: (drawn: Drawn<S>)
           scrollTo(position.atPx);
           drawInView();
         }
-        // The rows that a jump left out above and below are drawn in a transition, now that nothing moves.
+        // Rows omitted by a jump are drawn in a transition, now that nothing moves.
         startTransition(draw);
         onRest(firstIndex());
       }
@@ -232,28 +232,28 @@ function stretch(fullPx: number): number {
 
 export type Shape = { columns: number; rowPx: number };
 /** These rows, at this distance below the container's upper edge, in a container of that height. */
-export type Drawn<S extends Shape> = S & Rows & { topPx: number; heightPx: number };
+export type RenderedRows<S extends Shape> = S & Rows & { topPx: number; heightPx: number };
 
 const rowsOf = ({ columns }: Shape, count: number) => Math.ceil(count / columns);
 const fullPx = (shape: Shape, count: number) => rowsOf(shape, count) * shape.rowPx;
 
-function placeRows<S extends Shape>(shape: S, { from, to }: Rows, { atPx, scrollPx }: Position, count: number): Drawn<S> {
+function placeRows<S extends Shape>(shape: S, { from, to }: Rows, { atPx, scrollPx }: Position, count: number): RenderedRows<S> {
   return { ...shape, from, to, topPx: from * shape.rowPx + scrollPx - atPx, heightPx: pagePx(fullPx(shape, count)) };
 }
 
-function isSame(a: Drawn<Shape>, b: Drawn<Shape>): boolean {
+function isSame(a: RenderedRows<Shape>, b: RenderedRows<Shape>): boolean {
   return a.from === b.from && a.to === b.to && covers(a, b);
 }
 
-/** Whether `a` already holds the rows of `b` at the same place. */
-function covers(a: Drawn<Shape>, b: Drawn<Shape>): boolean {
+/** Whether `a` already contains the rows of `b` at the same position. */
+function covers(a: RenderedRows<Shape>, b: RenderedRows<Shape>): boolean {
   const isAlike = a.columns === b.columns && a.rowPx === b.rowPx && a.heightPx === b.heightPx;
   const movedPx = a.topPx - a.from * a.rowPx - (b.topPx - b.from * b.rowPx);
   // In the mapped middle, positions are not whole pixels.
   return isAlike && Math.abs(movedPx) < 0.01 && a.from <= b.from && a.to >= b.to;
 }
 
-/** Adding or removing rows above moves none of the others: the padding above them grows, and their box stays in place. */
+/** Adding or removing rows above moves no others: the padding above grows instead. */
 export function standAt(topPx: number): { paddingTop: number; marginTop: number } {
   return { paddingTop: Math.max(0, topPx), marginTop: Math.min(0, topPx) };
 }

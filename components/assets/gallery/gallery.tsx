@@ -19,7 +19,7 @@ export type GalleryViewProps = {
   openId?: string;
   /** Where the list opens, counted from its first row here. */
   startIndex: number;
-  /** Opens the asset beside the list; false where there is no room. */
+  /** Opens the asset in the panel; false without space. */
   onOpen: (id: string) => boolean;
   onPage: (id: string) => void;
   /** Shows the asset in full, with the rest of the list around it. */
@@ -28,7 +28,7 @@ export type GalleryViewProps = {
   /** Undefined on unmount. */
   onReady: (gallery: GalleryHandle | undefined) => void;
 };
-/** What the bars around a gallery may call. */
+/** Methods for the bars around a gallery. */
 export type GalleryHandle = { jumpTo: (index: number) => void; reveal: (index: number) => void; inView: () => number[] };
 type GalleryProps = GalleryViewProps & { size: TileSize; fit: "cover" | "contain" };
 
@@ -56,7 +56,7 @@ export function Gallery({
   const locale = useLocale();
   const layoutOf = useCallback((widthPx: number, screenPx: number) => galleryLayout({ widthPx, screenPx, size }), [size]);
   const gallery = useGallery<GalleryLayout>({ count: source.count, layoutOf, startIndex, onRest });
-  const { drawn, container, motion } = gallery;
+  const { rendered, container, motion } = gallery;
   const [current, setCurrent] = useState<number>();
   useRequestedRows(source, gallery);
   useTileKeys({
@@ -64,7 +64,7 @@ export function Gallery({
     source,
     picking,
     inView: () => inView(),
-    columns: drawn?.columns ?? 1,
+    columns: rendered?.columns ?? 1,
     current,
     onCurrent: setCurrent,
     openId,
@@ -77,15 +77,15 @@ export function Gallery({
 
   const shared = useMemo(() => sharedNames(source.rows()), [source]);
   const plain = plainLayout(size);
-  const from = drawn ? drawn.from * drawn.columns : startIndex;
-  const to = Math.min(source.count, drawn ? drawn.to * drawn.columns : startIndex + FIRST_TILES);
+  const from = rendered ? rendered.from * rendered.columns : startIndex;
+  const to = Math.min(source.count, rendered ? rendered.to * rendered.columns : startIndex + FIRST_TILES);
   const inView = useHandle(onReady, gallery, from, to);
-  const style = drawn
+  const style = rendered
     ? {
-        ...standAt(drawn.topPx),
-        gridTemplateColumns: `repeat(${drawn.columns}, minmax(0, 1fr))`,
+        ...standAt(rendered.topPx),
+        gridTemplateColumns: `repeat(${rendered.columns}, minmax(0, 1fr))`,
         columnGap: GAP_X,
-        "--tile-picture": `${drawn.picturePx}px`,
+        "--tile-picture": `${rendered.picturePx}px`,
       }
     : {
         gridTemplateColumns: `repeat(auto-fill, minmax(min(${plain.widthPx}px, 100%), 1fr))`,
@@ -97,7 +97,7 @@ export function Gallery({
     <div className="p-4 md:px-5">
       <div
         ref={container}
-        style={drawn ? { height: drawn.heightPx } : undefined}
+        style={rendered ? { height: rendered.heightPx } : undefined}
         className="relative select-none"
         {...clicks}
         // Without this the browser would drag a link or picture instead of drawing the band.
@@ -107,7 +107,7 @@ export function Gallery({
           if (index !== undefined) setCurrent(index);
         }}
       >
-        <ul aria-label={t("label")} style={style} className={drawn ? "tiles absolute inset-x-0 top-0" : "tiles"}>
+        <ul aria-label={t("label")} style={style} className={rendered ? "tiles absolute inset-x-0 top-0" : "tiles"}>
           {inView().map((index) => {
             const asset = source.at(index);
             const isCurrent = index === tabbed;
@@ -126,7 +126,7 @@ export function Gallery({
                 edge={edges[size]}
                 fit={fit}
                 isOpen={openId !== undefined && asset?.id === openId}
-                isEarly={!drawn && index < startIndex + EARLY}
+                isEarly={!rendered && index < startIndex + EARLY}
                 isCurrent={isCurrent}
                 motion={motion}
                 picking={picking}
@@ -149,12 +149,12 @@ function indexOf(target: EventTarget): number | undefined {
 /** Passes the page its callbacks once the browser has measured the list. Returns the indices of the drawn tiles. */
 export function useHandle(
   onReady: GalleryViewProps["onReady"],
-  { drawn, jumpTo, reveal }: Pick<GalleryView<{ columns: number; rowPx: number }>, "drawn" | "jumpTo" | "reveal">,
+  { rendered, jumpTo, reveal }: Pick<GalleryView<{ columns: number; rowPx: number }>, "rendered" | "jumpTo" | "reveal">,
   from: number,
   to: number,
 ): () => number[] {
   const inView = useCallback(() => Array.from({ length: Math.max(0, to - from) }, (_, at) => from + at), [from, to]);
-  const isDrawn = drawn !== undefined;
+  const isDrawn = rendered !== undefined;
   useEffect(() => {
     if (!isDrawn) return;
     onReady({ jumpTo, reveal, inView });
@@ -166,23 +166,23 @@ export function useHandle(
 /** Requests rows once they stay in view. */
 export function useRequestedRows(
   source: AssetsSource,
-  { drawn, motion }: Pick<GalleryView<{ columns: number; rowPx: number }>, "drawn" | "motion">,
+  { rendered, motion }: Pick<GalleryView<{ columns: number; rowPx: number }>, "rendered" | "motion">,
 ): void {
-  const { want, count } = source;
-  const from = drawn && drawn.from * drawn.columns;
-  const to = drawn && Math.min(count, drawn.to * drawn.columns);
+  const { request, count } = source;
+  const from = rendered && rendered.from * rendered.columns;
+  const to = rendered && Math.min(count, rendered.to * rendered.columns);
   useEffect(() => {
     if (from === undefined || to === undefined) return;
     // At first, missing rows are requested at once; during scrolling, once it rests.
-    return motion.onRest(() => want(from, to));
-  }, [from, to, want, motion]);
-  useEffect(() => () => want(0, 0), [want]);
+    return motion.onRest(() => request(from, to));
+  }, [from, to, request, motion]);
+  useEffect(() => () => request(0, 0), [request]);
 }
 
 /** An opening panel narrows the gallery: the tile that it shows is kept in view. */
 function useKeepInView(openId: string | undefined, source: AssetsSource, gallery: GalleryView<GalleryLayout>): void {
   const last = useRef<string>(undefined);
-  const columns = gallery.drawn?.columns;
+  const columns = gallery.rendered?.columns;
   useEffect(() => {
     if (openId === undefined || columns === undefined) return;
     const key = `${openId} ${columns}`;
@@ -241,11 +241,11 @@ function tileOf({ target }: MouseEvent): number | undefined {
 
 /** Names that occur more than once: jobs of one workflow give their outputs the same names. */
 export function sharedNames(assets: readonly Pick<AssetView, "name">[]): ReadonlySet<string> {
-  const seen = new Set<string>();
+  const seenIds = new Set<string>();
   const shared = new Set<string>();
   for (const { name } of assets) {
-    if (seen.has(name)) shared.add(name);
-    seen.add(name);
+    if (seenIds.has(name)) shared.add(name);
+    seenIds.add(name);
   }
   return shared;
 }

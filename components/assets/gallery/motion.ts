@@ -1,4 +1,4 @@
-// Detects fast scrolling of a gallery: pictures and rows are requested only for what stays in view.
+// Detects fast scrolling of a gallery, so that pictures and rows are requested only for what stays in view.
 // Guarantees: a listener of `onRest` is called once, when its tile has been mounted for REST_MS and the gallery moves slowly or not at all;
 // a frame longer than that does not count as rest.
 
@@ -17,10 +17,10 @@ export function createMotion({ now, nextFrame }: Clock = ofThePage) {
   const flying = createStore(() => false);
   let last = { ms: 0, px: 0 };
   let restTimer: ReturnType<typeof setTimeout> | undefined;
-  let looking: ReturnType<typeof setTimeout> | undefined;
+  let timer: ReturnType<typeof setTimeout> | undefined;
   const waiting = new Map<() => void, number>();
   function look() {
-    looking = undefined;
+    timer = undefined;
     if (flying.getState()) return;
     const ms = now();
     const due = [...waiting].filter(([, since]) => ms - since >= REST_MS - 1);
@@ -29,7 +29,7 @@ export function createMotion({ now, nextFrame }: Clock = ofThePage) {
     if (waiting.size > 0) lookLater();
   }
   function lookLater() {
-    looking ??= setTimeout(look, REST_MS);
+    timer ??= setTimeout(look, REST_MS);
   }
   function land() {
     restTimer = undefined;
@@ -63,8 +63,8 @@ export function createMotion({ now, nextFrame }: Clock = ofThePage) {
     },
     stop(): void {
       clearTimeout(restTimer);
-      clearTimeout(looking);
-      [restTimer, looking] = [undefined, undefined];
+      clearTimeout(timer);
+      [restTimer, timer] = [undefined, undefined];
       flying.setState(false);
     },
   };

@@ -19,13 +19,13 @@ const STARTS_PX = 6;
 const EDGE_PX = 48;
 const FASTEST_PX = 22;
 
-/** Dragging over the gallery with a mouse draws a band that selects the tiles it touches; with Shift or Ctrl it adds to the selection. */
+/** Dragging with a mouse selects the tiles under the band. Shift or Ctrl adds to the selection. */
 export function RubberBand({ gallery, source, picking }: { gallery: GalleryView<GalleryLayout>; source: AssetsSource; picking: Picking }) {
   const drag = useRef<Drag>(undefined);
   const [box, setBox] = useState<{ left: number; top: number; width: number; height: number }>();
   const choose = useEffectEvent(() => {
     const now = drag.current;
-    const layout = gallery.drawn;
+    const layout = gallery.rendered;
     if (!now?.isBand || !layout) return;
     now.to = gallery.pointAt(now.clientX, now.clientY);
     const { widthPx } = gallery.pointAt(0, 0);
@@ -117,12 +117,12 @@ export function tilesUnder(a: Point, b: Point, { columns, rowPx, widthPx, count 
   };
   const across = span(a.x, b.x, columnPx, GAP_X, columns - 1);
   const down = span(a.y, b.y, rowPx, 8, Math.ceil(count / columns) - 1);
-  const found: number[] = [];
+  const indexes: number[] = [];
   for (let row = down.first; row <= down.last; row += 1) {
     for (let column = across.first; column <= across.last; column += 1) {
       const index = row * columns + column;
-      if (index < count) found.push(index);
+      if (index < count) indexes.push(index);
     }
   }
-  return found;
+  return indexes;
 }

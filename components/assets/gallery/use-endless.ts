@@ -1,5 +1,5 @@
 import { startTransition, useEffect, useMemo, useState, useSyncExternalStore } from "react";
-import { isAtTop as isPageAtTop, shareRows, subscribeToTop, usePausedRows } from "@/components/data-table/paused-rows";
+import { isAtTop as isPageAtTop, reuseRows, subscribeToTop, usePausedRows } from "@/components/data-table/paused-rows";
 import { historyState } from "@/components/viewer/use-shown";
 import { initialOf, type TimedValue, useLive } from "@/lib/browser/live/use-live";
 import { type Failure } from "@/lib/contract/failure";
@@ -68,7 +68,7 @@ export function useEndless({ query, connectionId, first, isOn }: EndlessOptions)
       indexOf: store.indexOf,
       rows: store.rows,
       range: store.range,
-      want: store.want,
+      request: store.request,
       newCount,
       failure,
       unreadable: latest?.unreadable,
@@ -99,10 +99,10 @@ function useVersion(store: ChunkStore): number {
 function useStore(question: string, { query, connectionId, first, isOn }: EndlessOptions): ChunkStore {
   const key = `${connectionId ?? ""} ${question}`;
   const store = useMemo(() => {
-    const read = (place: { offset: number; limit: number }, signal: AbortSignal) => readAssets({ query, connectionId }, place, signal);
-    const made = readCachedStore(key)?.store ?? createChunkStore(read, { leads: isNewestFirst(query) });
-    if (isOn && first.ok && made.loadedChunks() === 0) made.seed(first.value.value, query.offset);
-    return made;
+    const read = (range: { offset: number; limit: number }, signal: AbortSignal) => readAssets({ query, connectionId }, range, signal);
+    const store = readCachedStore(key)?.store ?? createChunkStore(read, { leads: isNewestFirst(query) });
+    if (isOn && first.ok && store.loadedChunks() === 0) store.seed(first.value.value, query.offset);
+    return store;
     // eslint-disable-next-line react-hooks/exhaustive-deps -- the key names the question; a later reading of it is adopted below
   }, [key, isOn]);
   useEffect(() => {
@@ -133,7 +133,7 @@ function countNew(store: ChunkStore, page: AssetPage): number {
 function patchAll(store: ChunkStore, page: AssetPage): void {
   const before = page.assets.flatMap((_, index) => store.at(index) ?? []);
   const storedAssets = new Set(before);
-  for (const asset of shareRows(before, page.assets)) if (!storedAssets.has(asset)) store.patch(asset.id, () => asset);
+  for (const asset of reuseRows(before, page.assets)) if (!storedAssets.has(asset)) store.patch(asset.id, () => asset);
 }
 
 type PagedOptions = {
@@ -164,7 +164,7 @@ export function usePaged({ query, connectionId, first, isOn }: PagedOptions): As
       indexOf: (id) => rows.findIndex((asset) => asset.id === id),
       rows: () => rows,
       range: (from, to) => Promise.resolve(rows.slice(from, to)),
-      want: () => undefined,
+      request: () => undefined,
       newCount,
       failure,
       unreadable: page?.unreadable,
@@ -188,8 +188,8 @@ export function aroundPage(page: Page, offset: number, list: AssetsSource): Asse
     count: page.total ?? offset + page.count,
     at: (index) => page.at(index - offset) ?? list.at(index),
     indexOf(id) {
-      const here = page.indexOf(id);
-      return here < 0 ? list.indexOf(id) : offset + here;
+      const currentIndex = page.indexOf(id);
+      return currentIndex < 0 ? list.indexOf(id) : offset + currentIndex;
     },
   };
 }

@@ -2,7 +2,7 @@ import { useTranslations } from "next-intl";
 import { type RefObject, useEffect, useEffectEvent, useLayoutEffect, useRef, useState, useSyncExternalStore } from "react";
 import { useNumberFormat } from "@/components/ui/time/use-time-format";
 import { type AssetsSource } from "./chunk-store";
-import { createGalleryScroll, type Drawn, type Shape } from "./gallery-scroll";
+import { createGalleryScroll, type RenderedRows, type Shape } from "./gallery-scroll";
 import { createMotion, type Motion } from "./motion";
 
 export type GalleryView<S extends Shape> = Pick<
@@ -11,7 +11,7 @@ export type GalleryView<S extends Shape> = Pick<
 > & {
   container: RefObject<HTMLDivElement | null>;
   /** Undefined until the browser has measured the width. */
-  drawn: Drawn<S> | undefined;
+  rendered: RenderedRows<S> | undefined;
   motion: Motion;
 };
 
@@ -27,26 +27,26 @@ type GalleryOptions<S extends Shape> = {
   headPx?: number;
 };
 
-/** A list of any length in the page's own scroll: draws only what is near the view, in a page short enough for every browser. */
+/** A list of any length in the page's scroll: renders only nearby rows, within every browser's height limit. */
 export function useGallery<S extends Shape>({ count, layoutOf, startIndex, onRest, headPx = 0 }: GalleryOptions<S>): GalleryView<S> {
   const container = useRef<HTMLDivElement>(null);
   const [motion] = useState(() => createMotion());
-  const [drawn, setDrawn] = useState<Drawn<S>>();
-  const [scroll] = useState(() => createGalleryScroll<S>(setDrawn));
-  const rested = useEffectEvent(onRest);
+  const [rendered, setRendered] = useState<RenderedRows<S>>();
+  const [scroll] = useState(() => createGalleryScroll<S>(setRendered));
+  const onRested = useEffectEvent(onRest);
 
-  useLayoutEffect(() => scroll.isShown(drawn), [scroll, drawn]);
+  useLayoutEffect(() => scroll.isCurrent(rendered), [scroll, rendered]);
 
   useLayoutEffect(() => {
     if (container.current) scroll.update({ element: container.current, count, headPx, layoutOf }, startIndex);
     // eslint-disable-next-line react-hooks/exhaustive-deps -- where the list opens is asked for once
   }, [scroll, count, headPx, layoutOf]);
 
-  // With another layout, what was scrolling has come to its end.
-  useEffect(() => scroll.listen(motion, (first) => rested(first)), [scroll, motion, headPx, layoutOf]);
+  // With another layout, the earlier scroll has ended.
+  useEffect(() => scroll.listen(motion, (first) => onRested(first)), [scroll, motion, headPx, layoutOf]);
 
   const { jumpTo, reveal, firstIndex, pointAt } = scroll;
-  return { container, drawn, motion, jumpTo, reveal, firstIndex, pointAt };
+  return { container, rendered, motion, jumpTo, reveal, firstIndex, pointAt };
 }
 
 const never = () => false;
@@ -57,7 +57,7 @@ export function OffsetLabel({ gallery, source }: { gallery: GalleryView<{ column
   const number = useNumberFormat();
   const isFlying = useSyncExternalStore(gallery.motion.subscribe, gallery.motion.isFlying, never);
   // For a short list the scroll bar is enough.
-  if (!isFlying || source.count < 300 || !gallery.drawn) return null;
+  if (!isFlying || source.count < 300 || !gallery.rendered) return null;
   const at = Math.min(source.count, source.offset + gallery.firstIndex() + 1);
   return (
     <div aria-hidden="true" className="pointer-events-none fixed top-1/2 right-8 z-30 -translate-y-1/2">

@@ -37,8 +37,8 @@ type Reports = { onReading: (isReading: boolean) => void; onShort: (short: Short
 
 /** From one index up to the other, exclusive; `requestedCount`: the size before any limit. */
 type Range = { from: number; to: number; requestedCount: number };
-/** `byHand`: what was selected or deselected one by one meanwhile, which counts more than what is read. */
-type Reading = { abort: AbortController; byHand: Map<string, boolean> };
+/** `manual`: individually changed assets, which override what is read. */
+type Reading = { abort: AbortController; manual: Map<string, boolean> };
 
 type Picker = ReturnType<typeof createPicker>;
 
@@ -47,23 +47,23 @@ function createPicker(store: SelectionStore, { onReading, onShort }: Reports) {
   const assetsById = new Map<string, AssetView>();
   /** Where a range begins: the index that was selected last. */
   let anchor: number | undefined;
-  /** The last range, while nothing else is selected: the next one replaces it, but not what is `beside` it. */
-  let last: { selected: ReadonlySet<string>; beside: ReadonlySet<string> } | undefined;
+  /** The last range while nothing else is selected. The next range replaces it, but not its `baseSelection`. */
+  let last: { selected: ReadonlySet<string>; baseSelection: ReadonlySet<string> } | undefined;
   let reading: Reading | undefined;
 
   function know(assets: readonly AssetView[]) {
     for (const asset of assets) assetsById.set(asset.id, asset);
   }
-  function select(assets: readonly AssetView[], beside: ReadonlySet<string>) {
+  function select(assets: readonly AssetView[], baseSelection: ReadonlySet<string>) {
     know(assets);
-    const next = new Set([...beside, ...assets.map(({ id }) => id)]);
-    const byHand = reading?.byHand ?? new Map<string, boolean>();
-    for (const [id, isOn] of byHand) {
+    const next = new Set([...baseSelection, ...assets.map(({ id }) => id)]);
+    const manual = reading?.manual ?? new Map<string, boolean>();
+    for (const [id, isOn] of manual) {
       if (isOn) next.add(id);
       else next.delete(id);
     }
     store.replace(next);
-    last = { selected: store.ids(), beside: byHand.size > 0 ? next : beside };
+    last = { selected: store.ids(), baseSelection: manual.size > 0 ? next : baseSelection };
   }
   function stop() {
     if (!reading) return;
@@ -75,7 +75,7 @@ function createPicker(store: SelectionStore, { onReading, onShort }: Reports) {
   async function read({ from, to, requestedCount }: Range, take: (assets: readonly AssetView[]) => void): Promise<void> {
     stop();
     const abort = new AbortController();
-    reading = { abort, byHand: new Map() };
+    reading = { abort, manual: new Map() };
     onReading(true);
     const assets = (await source?.range(from, to, abort.signal)) ?? [];
     if (abort.signal.aborted) return;
@@ -94,7 +94,7 @@ function createPicker(store: SelectionStore, { onReading, onShort }: Reports) {
   return {
     /** Sets the current list. */
     follow: (next: AssetsSource) => void (source = next),
-    /** Adds or removes one; removing it from "all that match" leaves all others selected. */
+    /** Toggles one asset; removing it from "all matching" keeps the others. */
     toggle(index: number): void {
       const asset = source?.at(index);
       if (!source || !asset) return;
@@ -105,8 +105,8 @@ function createPicker(store: SelectionStore, { onReading, onShort }: Reports) {
         const all = { from: 0, to: Math.min(source.count, MAX_IN_RANGE), requestedCount: Math.max(source.count, source.total ?? 0) };
         void read(all, (assets) => select(assets, new Set()));
       }
-      reading?.byHand.set(asset.id, isOn);
-      if (store.isMatching()) store.leaveOut([...(reading?.byHand ?? [])].flatMap(([id, isChosen]) => (isChosen ? [] : id)));
+      reading?.manual.set(asset.id, isOn);
+      if (store.isMatching()) store.leaveOut([...(reading?.manual ?? [])].flatMap(([id, isChosen]) => (isChosen ? [] : id)));
       else store.select(asset.id, isOn);
     },
     /** Selects everything from the last selected one to this one, replacing the last range; missing rows are read. */
@@ -119,8 +119,8 @@ function createPicker(store: SelectionStore, { onReading, onShort }: Reports) {
         return asset && select([asset], new Set());
       }
       const selected = store.ids();
-      const beside = last?.selected === selected ? last.beside : selected;
-      await read(rangeBetween(anchor, index), (assets) => select(assets, beside));
+      const baseSelection = last?.selected === selected ? last.baseSelection : selected;
+      await read(rangeBetween(anchor, index), (assets) => select(assets, baseSelection));
     },
     /** While a rubber band is drawn: selects the loaded rows under it, besides what was selected when it began. */
     band(indices: readonly number[], before: ReadonlySet<string>): void {
@@ -134,7 +134,7 @@ function createPicker(store: SelectionStore, { onReading, onShort }: Reports) {
       const [first, end] = [indices[0], indices.at(-1)];
       if (first === undefined || end === undefined || indices.every((index) => source?.at(index))) return;
       anchor = first;
-      // What is beside the band in its rows is read too, and not selected.
+      // Assets outside the band in its rows are read but not selected.
       await read(rangeBetween(first, end), (assets) => {
         const under = indices.flatMap((index) => assets[index - first] ?? []);
         select(under, before);
@@ -146,7 +146,7 @@ function createPicker(store: SelectionStore, { onReading, onShort }: Reports) {
       store.list(source?.rows().map(({ id }) => id) ?? []);
       store.selectMatching();
     },
-    /** What is known of the selected assets, including those far out of view. */
+    /** The known selected assets, including those far out of view. */
     chosen(): AssetView[] {
       know(source?.rows() ?? []);
       return [...store.ids()].flatMap((id) => assetsById.get(id) ?? []);

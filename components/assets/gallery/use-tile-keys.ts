@@ -24,7 +24,7 @@ const moving = new Set(["j", "k"]);
 /** These act once while held down. */
 const acting = new Set(["x", " ", "i", "Enter"]);
 
-/** Arrows, j and k move over the whole list, and select with Shift; x selects, i opens the panel, Enter the page, Space the viewer. */
+/** Arrows, j and k move through the list, and with Shift select; x selects, i opens the panel, Enter the page, Space the viewer. */
 export function useTileKeys({
   gallery,
   source,
@@ -48,11 +48,11 @@ export function useTileKeys({
     if (openId !== undefined && id !== undefined && id !== openId) onOpen(id);
   }
   useAllTilesKey({ source, picking, inView, list: gallery.container });
-  const act = (event: KeyboardEvent) => {
+  const handleKey = (event: KeyboardEvent) => {
     if (!isFreeKey(event)) return false;
     const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
-    const here = isInside(gallery, document.activeElement) ? indexOf(document.activeElement) : undefined;
-    if (here === undefined) {
+    const focusedIndex = isInside(gallery, document.activeElement) ? indexOf(document.activeElement) : undefined;
+    if (focusedIndex === undefined) {
       if (!moving.has(key) || source.count === 0) return false;
       // The keys start at the last focused tile if it is still drawn, otherwise at the scroll position.
       focus(
@@ -61,23 +61,23 @@ export function useTileKeys({
       return true;
     }
     if (event.repeat && acting.has(key)) return true;
-    const asset = source.at(here);
-    if (key === "x") picking.toggle(here);
-    else if (key === " ") onView(here);
+    const asset = source.at(focusedIndex);
+    if (key === "x") picking.toggle(focusedIndex);
+    else if (key === " ") onView(focusedIndex);
     else if (key === "i" || key === "Enter") {
       if (asset && (key === "Enter" || !onOpen(asset.id))) onPage(asset.id);
     } else {
-      const rowsInView = Math.max(1, Math.floor((window.innerHeight - 160) / (gallery.drawn?.rowPx ?? 160)));
-      const next = nextTile(key, here, { count: source.count, columns, rowsInView });
+      const rowsInView = Math.max(1, Math.floor((window.innerHeight - 160) / (gallery.rendered?.rowPx ?? 160)));
+      const next = nextTile(key, focusedIndex, { count: source.count, columns, rowsInView });
       if (next === undefined) return false;
-      if (event.shiftKey && picking.store.ids().size === 0) picking.toggle(here);
+      if (event.shiftKey && picking.store.ids().size === 0) picking.toggle(focusedIndex);
       focus(next);
       if (event.shiftKey) void picking.extend(next);
     }
     return true;
   };
   usePageKey((event) => {
-    if (!event.defaultPrevented && act(event)) event.preventDefault();
+    if (!event.defaultPrevented && handleKey(event)) event.preventDefault();
   });
 }
 
@@ -136,9 +136,9 @@ export function useAllTilesKey({ source, picking, inView, list }: AllTilesKey): 
   useAllKey(
     () => picking.store.ids().size > 0 || list.current?.contains(document.activeElement) === true,
     () => {
-      const shown = inView();
-      if (shown.every((index) => picking.store.has(source.at(index)?.id ?? ""))) picking.all();
-      else picking.band(shown, picking.store.ids());
+      const visibleIndexes = inView();
+      if (visibleIndexes.every((index) => picking.store.has(source.at(index)?.id ?? ""))) picking.all();
+      else picking.band(visibleIndexes, picking.store.ids());
     },
   );
 }

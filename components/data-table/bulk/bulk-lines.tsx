@@ -12,18 +12,18 @@ import { WorkLine, WorkLines } from "./work-line";
 type BulkWords = "acts" | "assets.bulk" | "files.removal";
 type Of<Phase, Kind> = Extract<Phase, { kind: Kind }>;
 
-type Acts<Act, Item, Entry> = {
-  works: readonly WorkOf<Act, Item, Entry>[];
+type BulkActions<Action, Item, Entry> = {
+  works: readonly WorkOf<Action, Item, Entry>[];
   undo: (key: number) => void;
   stop: (key: number) => void;
-  again: (key: number, isIncluded: (entry: Entry) => boolean) => Promise<void>;
+  retry: (key: number, isIncluded: (entry: Entry) => boolean) => Promise<void>;
   dismiss: (key: number) => void;
 };
 type Words<Act, Item, Entry extends { id: string }> = {
   words: BulkWords;
   undoableText: (phase: Of<WorkPhase<Act, Item, Entry>, "undoable">) => string;
-  /** Shown while the list is read to find the rows to act on. */
-  readingText?: (match: number) => string;
+  /** Shown while the list is read to find the rows. */
+  readingText?: (count: number) => string;
   collectedText?: (count: number) => string;
   workingText: (phase: Of<WorkPhase<Act, Item, Entry>, "working">) => string;
   /** How often each outcome occurred, and the tone of the most important one. */
@@ -34,15 +34,15 @@ type Words<Act, Item, Entry extends { id: string }> = {
   /** Whether a failed entry may be tried again. */
   isRetryable: (entry: Entry, action: Act) => boolean;
   /** Further actions on the results; `dismiss` removes their line. */
-  actions?: (phase: Of<WorkPhase<Act, Item, Entry>, "done">, dismiss: () => void) => ReactNode;
+  resultActions?: (phase: Of<WorkPhase<Act, Item, Entry>, "done">, dismiss: () => void) => ReactNode;
   entryLook: EntryLook<Entry>;
   copies?: (items: readonly Item[]) => { label: string; text: () => string }[];
 };
-type BulkLinesProps<Act, Item, Entry extends { id: string }> = Words<Act, Item, Entry> & { acts: Acts<Act, Item, Entry> };
+type BulkLinesProps<Act, Item, Entry extends { id: string }> = Words<Act, Item, Entry> & { actions: BulkActions<Act, Item, Entry> };
 
-/** A line for each act: what can still be undone, the progress, the outcome. */
+/** One line per action: Undo, progress, result. */
 export function BulkLines<Act, Item, Entry extends { id: string }>(props: BulkLinesProps<Act, Item, Entry>) {
-  const { works } = props.acts;
+  const { works } = props.actions;
   const label = useTranslations(props.words)("label");
   if (works.length === 0) return null;
   return (
@@ -59,17 +59,17 @@ type BulkLineProps<Act, Item, Entry extends { id: string }> = BulkLinesProps<Act
   phase: WorkPhase<Act, Item, Entry>;
 };
 
-function BulkLine<Act, Item, Entry extends { id: string }>({ id, phase, acts, ...say }: BulkLineProps<Act, Item, Entry>) {
+function BulkLine<Act, Item, Entry extends { id: string }>({ id, phase, actions, ...say }: BulkLineProps<Act, Item, Entry>) {
   const t = useTranslations("common.bulk");
   const common = useTranslations("common");
   const [isReading, setReading] = useState(false);
   const cut = (isCut: boolean) => (isCut ? ` · ${t("cut")}` : "");
-  const dismiss = () => acts.dismiss(id);
+  const dismiss = () => actions.dismiss(id);
   switch (phase.kind) {
     case "undoable":
       return (
         <WorkLine tone="wait" text={say.undoableText(phase)}>
-          <Button size="small" onClick={() => acts.undo(id)}>
+          <Button size="small" onClick={() => actions.undo(id)}>
             {common("undo")}
           </Button>
         </WorkLine>
@@ -78,25 +78,25 @@ function BulkLine<Act, Item, Entry extends { id: string }>({ id, phase, acts, ..
     case "working":
       return (
         <MovingLine
-          text={phase.kind === "working" ? say.workingText(phase) : (say.readingText?.(phase.found) ?? "")}
-          share={phase.kind === "working" ? phase.done / Math.max(1, phase.items.length) : undefined}
+          text={phase.kind === "working" ? say.workingText(phase) : (say.readingText?.(phase.foundCount) ?? "")}
+          share={phase.kind === "working" ? phase.doneCount / Math.max(1, phase.items.length) : undefined}
           waitMs={phase.waitMs}
           isStopping={phase.kind === "working" && phase.isStopping === true}
-          onStop={() => acts.stop(id)}
+          onStop={() => actions.stop(id)}
         />
       );
     case "done": {
       const { text, tone } = say.summaryOf(phase.entries);
-      const isRetryableEntry = (entry: Entry) => say.isRetryable(entry, phase.act);
+      const isRetryableEntry = (entry: Entry) => say.isRetryable(entry, phase.action);
       const left = phase.entries.filter(isRetryableEntry).length;
       const cause = say.causeOf?.(phase.entries);
       return (
         <>
           <WorkLine tone={tone} text={text + cut(phase.isCut)} onDismiss={dismiss}>
             {cause ? <span className="max-w-prose text-ink-2">{cause}</span> : null}
-            {say.actions?.(phase, dismiss)}
+            {say.resultActions?.(phase, dismiss)}
             {left > 0 ? (
-              <Button size="small" onClick={() => void acts.again(id, isRetryableEntry)}>
+              <Button size="small" onClick={() => void actions.retry(id, isRetryableEntry)}>
                 {t("again", { count: left })}
               </Button>
             ) : null}
@@ -147,7 +147,7 @@ function MovingLine({ text, share, waitMs, isStopping, onStop }: MovingLineProps
 type EntryLook<Entry> = {
   toneOf: (entry: Entry) => Tone;
   textOf: (entry: Entry) => string;
-  /** The name that people use, if more than its id is known. */
+  /** The display name, if more than the id is known. */
   nameOf: (entry: Entry) => string | undefined;
 };
 type ResultDialogProps<Entry extends { id: string }> = EntryLook<Entry> & {

@@ -6,18 +6,18 @@ import { type ApiFailure } from "@/lib/browser/read-failure";
 import { type Result } from "@/lib/shared/result";
 import { newUuid } from "@/lib/shared/text";
 
-export type BulkRequest<Act, Item> = { act: Act; items: readonly Item[] };
-/** The act, and the outcome for each item. `isCut`: there are more items. */
-type Done<Act, Item, Entry> = BulkRequest<Act, Item> & { entries: readonly Entry[]; isCut: boolean };
+export type BulkRequest<Action, Item> = { action: Action; items: readonly Item[] };
+/** An action with the outcome of each item. `isCut`: there are more items. */
+type FinishedWork<Act, Item, Entry> = BulkRequest<Act, Item> & { entries: readonly Entry[]; isCut: boolean };
 
 export type WorkPhase<Act, Item, Entry> =
   | ({ kind: "undoable" } & BulkRequest<Act, Item>)
-  | { kind: "walking"; found: number; waitMs?: number }
-  | ({ kind: "working"; done: number; isStopping?: boolean; waitMs?: number } & BulkRequest<Act, Item>)
-  | ({ kind: "done" } & Done<Act, Item, Entry>)
+  | { kind: "walking"; foundCount: number; waitMs?: number }
+  | ({ kind: "working"; doneCount: number; isStopping?: boolean; waitMs?: number } & BulkRequest<Act, Item>)
+  | ({ kind: "done" } & FinishedWork<Act, Item, Entry>)
   | { kind: "collected"; items: readonly Item[]; isCut: boolean }
   | { kind: "broken"; failure: ApiFailure };
-/** One act, from its beginning until its result is dismissed. */
+/** One action, from start until its result is dismissed. */
 export type WorkOf<Act, Item, Entry> = { key: number; phase: WorkPhase<Act, Item, Entry> };
 
 type Choices<Act, Item, Query, Entry> = {
@@ -27,8 +27,8 @@ type Choices<Act, Item, Query, Entry> = {
   onDone: (action: Act, entries: readonly Entry[]) => void;
   onRestored: (action: Act, items: readonly Item[]) => void;
   /** Called if the page that would show the outcome was left. */
-  onLeft: (entries: readonly Entry[]) => void;
-  /** Leaving the page does not stop the acts: others of the tab stay open. */
+  onUnfinished: (entries: readonly Entry[]) => void;
+  /** Leaving the page doesn't stop actions: other pages of the tab continue them. */
   outlivesPage?: boolean;
 };
 
@@ -41,14 +41,14 @@ export function useBulkWork<Act, Item extends { id: string }, Entry extends { id
   walk: walkList,
   onDone,
   onRestored,
-  onLeft,
+  onUnfinished,
   outlivesPage = false,
 }: Choices<Act, Item, Query, Entry>) {
   type Phase = WorkPhase<Act, Item, Entry>;
-  const [begun, setBegun] = useState<readonly WorkOf<Act, Item, Entry>[]>([]);
+  const [startedWorks, setBegun] = useState<readonly WorkOf<Act, Item, Entry>[]>([]);
   const stopping = useRef(new Map<number, AbortController>());
   const isThere = useRef(true);
-  // Leaving the page lets the running calls finish, and starts no others.
+  // Leaving the page finishes running calls and starts no others.
   useEffect(() => {
     const all = stopping.current;
     isThere.current = true;
@@ -58,7 +58,7 @@ export function useBulkWork<Act, Item extends { id: string }, Entry extends { id
     };
   }, [outlivesPage]);
 
-  const put = (key: number, phase: Phase) =>
+  const setPhase = (key: number, phase: Phase) =>
     setBegun((now) =>
       now.some((item) => item.key === key) ? now.map((item) => (item.key === key ? { key, phase } : item)) : [...now, { key, phase }],
     );
@@ -80,21 +80,27 @@ export function useBulkWork<Act, Item extends { id: string }, Entry extends { id
   /** `before`: earlier outcomes, when some entries are tried again. */
   async function run(
     request: BulkRequest<Act, Item>,
-    { key = newActionKey(), isCut = false, before }: { key?: number; isCut?: boolean; before?: Done<Act, Item, Entry> } = {},
+    { key = newActionKey(), isCut = false, before }: { key?: number; isCut?: boolean; before?: FinishedWork<Act, Item, Entry> } = {},
   ) {
-    const { act, items } = request;
-    put(key, { kind: "working", act, items, done: 0 });
+    const { action, items } = request;
+    setPhase(key, { kind: "working", action, items, doneCount: 0 });
     const entries = await carryOut(request, begin(key));
     stopping.current.delete(key);
-    if (!isThere.current) return onLeft(entries);
+    if (!isThere.current) return onUnfinished(entries);
     const ids = new Set(items.map(({ id }) => id));
     const earlier = before?.entries.filter(({ id }) => !ids.has(id)) ?? [];
-    put(key, { kind: "done", act, items: before?.items ?? items, entries: [...earlier, ...entries], isCut: before?.isCut ?? isCut });
-    onDone(act, entries);
+    setPhase(key, {
+      kind: "done",
+      action,
+      items: before?.items ?? items,
+      entries: [...earlier, ...entries],
+      isCut: before?.isCut ?? isCut,
+    });
+    onDone(action, entries);
   }
   async function leave(request: BulkRequest<Act, Item>): Promise<void> {
-    const silent = { connection, act: newUuid(), signal: forever, onDone: () => undefined, onWait: () => undefined, isLeaving: true };
-    onLeft(await carryOut(request, silent));
+    const silent = { connection, action: newUuid(), signal: forever, onDone: () => undefined, onWait: () => undefined, isLeaving: true };
+    onUnfinished(await carryOut(request, silent));
   }
   const pending = usePendingUndo<BulkRequest<Act, Item>>(
     (request, isLeaving, key) => void (isLeaving ? leave(request) : run(request, { key })),
@@ -102,84 +108,84 @@ export function useBulkWork<Act, Item extends { id: string }, Entry extends { id
 
   async function walk(key: number, query: Query): Promise<AllPages<Item> | undefined> {
     if (!walkList) return undefined;
-    put(key, { kind: "walking", found: 0 });
+    setPhase(key, { kind: "walking", foundCount: 0 });
     const work = begin(key);
-    const walked = await walkList(query, work);
-    // Stopped before anything was done: there is nothing to report.
+    const walkResult = await walkList(query, work);
+    // Stopped before anything was done, so there is nothing to report.
     if (work.signal.aborted) drop(key);
-    else if (!walked.ok) put(key, { kind: "broken", failure: walked.failure });
-    return work.signal.aborted || !walked.ok ? undefined : walked.value;
+    else if (!walkResult.ok) setPhase(key, { kind: "broken", failure: walkResult.failure });
+    return work.signal.aborted || !walkResult.ok ? undefined : walkResult.value;
   }
 
   return {
     works: [
-      ...begun,
+      ...startedWorks,
       ...pending.actions.map(({ key, payload }): WorkOf<Act, Item, Entry> => ({ key, phase: { kind: "undoable", ...payload } })),
     ],
-    /** Does nothing without items, or after the page was left: nobody could undo it. */
+    /** Does nothing without items or after leaving the page, where nobody could undo it. */
     schedule: (request: BulkRequest<Act, Item>) => {
       if (isThere.current && request.items.length > 0) pending.schedule(request);
     },
     undo: (key: number) => {
       const pendingAction = pending.undo(key);
-      if (pendingAction) onRestored(pendingAction.payload.act, pendingAction.payload.items);
+      if (pendingAction) onRestored(pendingAction.payload.action, pendingAction.payload.items);
     },
-    /** Undoes this one alone; the other items of the act stay scheduled. */
+    /** Undoes one item; the others of the action stay scheduled. */
     undoOne: (id: string) => {
       const pendingAction = pending.actions.find(({ payload }) => payload.items.some((item) => item.id === id));
       if (!pendingAction) return;
-      const { act, items } = pendingAction.payload;
+      const { action, items } = pendingAction.payload;
       const left = items.filter((item) => item.id !== id);
       if (left.length === 0) pending.undo(pendingAction.key);
-      else pending.change(pendingAction.key, { act, items: left });
+      else pending.change(pendingAction.key, { action, items: left });
       onRestored(
-        act,
+        action,
         items.filter((item) => item.id === id),
       );
     },
     begin,
     run: (request: BulkRequest<Act, Item>) => run(request),
-    /** Acts on all that match: reads them first, then acts on those that `isIncluded` accepts. */
+    /** Acts on all matching: reads them first, then acts on those that `isIncluded` accepts. */
     runAll: async (action: Act, query: Query, isIncluded: (item: Item) => boolean = () => true) => {
       const key = newActionKey();
-      const walked = await walk(key, query);
-      if (!walked) return;
-      const items = walked.items.filter(isIncluded);
-      // All of them are reported elsewhere.
-      if (items.length === 0 && walked.items.length > 0) drop(key);
-      else await run({ act: action, items }, { key, isCut: walked.isCut });
+      const walkResult = await walk(key, query);
+      if (!walkResult) return;
+      const items = walkResult.items.filter(isIncluded);
+      // All results are reported elsewhere.
+      if (items.length === 0 && walkResult.items.length > 0) drop(key);
+      else await run({ action, items }, { key, isCut: walkResult.isCut });
     },
     /** Repeats the act for the entries that `isIncluded` accepts; the result keeps all entries. */
-    again: async (key: number, isIncluded: (entry: Entry) => boolean) => {
-      const phase = begun.find((item) => item.key === key)?.phase;
+    retry: async (key: number, isIncluded: (entry: Entry) => boolean) => {
+      const phase = startedWorks.find((item) => item.key === key)?.phase;
       if (phase?.kind !== "done") return;
       const ids = new Set(phase.entries.filter(isIncluded).map(({ id }) => id));
-      await run({ act: phase.act, items: phase.items.filter(({ id }) => ids.has(id)) }, { key, before: phase });
+      await run({ action: phase.action, items: phase.items.filter(({ id }) => ids.has(id)) }, { key, before: phase });
     },
     collect: async (query: Query) => {
       const key = newActionKey();
-      const walked = await walk(key, query);
-      if (walked) put(key, { kind: "collected", ...walked });
+      const walkResult = await walk(key, query);
+      if (walkResult) setPhase(key, { kind: "collected", ...walkResult });
     },
     stop: (key: number) => {
       stopping.current.get(key)?.abort();
       change(key, (now) => (now.kind === "working" ? { ...now, isStopping: true } : now));
     },
-    fail: (failure: ApiFailure) => put(newActionKey(), { kind: "broken", failure }),
+    fail: (failure: ApiFailure) => setPhase(newActionKey(), { kind: "broken", failure }),
     dismiss: drop,
-    /** Removes the results of finished acts, when a new act begins. */
+    /** Dismisses results of finished actions when a new one begins. */
     dismissEnded: () => setBegun((now) => now.filter(({ phase: { kind } }) => kind === "walking" || kind === "working")),
   };
 }
 
 function advanced<Act, Item, Entry>(phase: WorkPhase<Act, Item, Entry>, count: number): WorkPhase<Act, Item, Entry> {
-  if (phase.kind === "walking") return { ...phase, found: phase.found + count };
-  return phase.kind === "working" ? { ...phase, done: phase.done + count } : phase;
+  if (phase.kind === "walking") return { ...phase, foundCount: phase.foundCount + count };
+  return phase.kind === "working" ? { ...phase, doneCount: phase.doneCount + count } : phase;
 }
 
-type Words<Outcome> = { textOf: (counted: { outcome: Outcome; count: number }) => string; toneOf: (outcome: Outcome) => Tone };
+type Words<Outcome> = { textOf: (result: { outcome: Outcome; count: number }) => string; toneOf: (outcome: Outcome) => Tone };
 
-/** How often each outcome occurred, in the order of `outcomes`; the first of them gives the line its tone. */
+/** Counts outcomes in the order of `outcomes`; the first sets the tone. */
 export function summarize<Outcome extends string>(
   outcomes: readonly Outcome[],
   entries: readonly { outcome: Outcome }[],
@@ -187,10 +193,10 @@ export function summarize<Outcome extends string>(
 ): { text: string; tone: Tone } {
   const counts = new Map<Outcome, number>();
   for (const { outcome } of entries) counts.set(outcome, (counts.get(outcome) ?? 0) + 1);
-  const came = outcomes.filter((outcome) => counts.has(outcome));
-  const [first] = came;
+  const presentOutcomes = outcomes.filter((outcome) => counts.has(outcome));
+  const [first] = presentOutcomes;
   return {
-    text: came.map((outcome) => textOf({ outcome, count: counts.get(outcome) ?? 0 })).join(", "),
+    text: presentOutcomes.map((outcome) => textOf({ outcome, count: counts.get(outcome) ?? 0 })).join(", "),
     tone: first === undefined ? "off" : toneOf(first),
   };
 }

@@ -10,7 +10,7 @@ export function useSelectionValue<T extends string | boolean | ReadonlySet<strin
 
 type SelectRowProps = { id: string; label: string; store: SelectionStore };
 
-/** The whole cell can be clicked and lies above the row's link; with Shift it selects everything from the last clicked one to this one. */
+/** The whole cell is clickable and above the row's link. Shift selects the range from the last clicked row. */
 export function SelectRow({ id, label, store }: SelectRowProps) {
   const isOn = useSelectionValue(store, () => store.has(id));
   return (
@@ -45,12 +45,12 @@ export function SelectAllRows({ label, store, isEmpty = false }: Omit<SelectRowP
 }
 
 /** Selected rows of a list by id, in its order; a row that has left the list is deselected. `selectable`: those that "select all" selects. */
-export function useSelection(listed: readonly string[], selectable = listed) {
+export function useSelection(ids: readonly string[], selectable = ids) {
   const [store] = useState(createSelection);
   const selectionValue = useSelectionValue(store, store.ids);
-  useEffect(() => store.list(listed, selectable));
+  useEffect(() => store.list(ids, selectable));
   useAllRowsKey(store);
-  return { store, ids: listed.filter((id) => selectionValue.has(id)) };
+  return { store, ids: ids.filter((id) => selectionValue.has(id)) };
 }
 
 /** Ctrl A or ⌘ A selects the rows of the page; pressed again, all that match, if there are more. */
@@ -64,7 +64,7 @@ export function useAllRowsKey(store: SelectionStore, selectMatching?: () => void
   );
 }
 
-/** `isOurs`: something is selected, or the focus is in the list. Elsewhere, and in a text, the key is the browser's. */
+/** `isOurs`: something is selected or the focus is in the list. Otherwise the browser handles the key. */
 export function useAllKey(isApplicable: () => boolean, select: () => void): void {
   usePageKey((event) => {
     const { key, metaKey, ctrlKey, shiftKey, altKey, target } = event;
@@ -81,7 +81,7 @@ export function useAllKey(isApplicable: () => boolean, select: () => void): void
 export type SelectionStore = ReturnType<typeof createSelection>;
 
 export function createSelection() {
-  let listed: readonly string[] = [];
+  let listedIds: readonly string[] = [];
   let page: readonly string[] = [];
   let ids: ReadonlySet<string> = new Set();
   let isMatching = false;
@@ -100,15 +100,15 @@ export function createSelection() {
     subscribe: changes.subscribe,
     /** Sets the page's rows, in order. `selectable`: those that "select all" selects. */
     list(rows: readonly string[], selectable = rows): void {
-      if (isSame(rows, listed) && isSame(selectable, page)) return;
-      listed = rows;
+      if (isSame(rows, listedIds) && isSame(selectable, page)) return;
+      listedIds = rows;
       page = selectable;
       if (ids.size > 0) notify();
     },
     ids: () => ids,
     isMatching: () => isMatching,
     has,
-    /** Whether none, some or all of the page is selected. */
+    /** Whether none, some or all rows of the page are selected. */
     share(): "none" | "some" | "all" {
       if (ids.size === 0 || page.length === 0) return "none";
       const count = page.filter(has).length;
@@ -116,8 +116,8 @@ export function createSelection() {
     },
     /** With `isRange`, everything from the last clicked one to this one. */
     select(id: string, isOn: boolean, isRange = false): void {
-      const next = new Set(isMatching ? listed.filter(has) : ids);
-      for (const each of isRange ? between(listed, anchor, id) : [id]) {
+      const next = new Set(isMatching ? listedIds.filter(has) : ids);
+      for (const each of isRange ? between(listedIds, anchor, id) : [id]) {
         if (isOn) next.add(each);
         else next.delete(each);
       }
@@ -129,12 +129,12 @@ export function createSelection() {
       if (!isMatching) become(new Set([...ids, ...these]));
     },
     /** Selects these and no others, anywhere in the list. */
-    replace: (chosen: Iterable<string>) => become(new Set(chosen)),
+    replace: (ids: Iterable<string>) => become(new Set(ids)),
     selectPage: () => become(new Set(page)),
-    selectMatching: () => become(new Set(listed), true),
+    selectMatching: () => become(new Set(listedIds), true),
     /** Excludes these from all that match; the caller then finds out the others and selects those. */
-    leaveOut(these: Iterable<string>): void {
-      leftOut = new Set(these);
+    leaveOut(ids: Iterable<string>): void {
+      leftOut = new Set(ids);
       notify();
     },
     /** Returns whether anything was selected. */
@@ -147,6 +147,6 @@ export function createSelection() {
   };
 }
 
-function isSame(some: readonly string[], others: readonly string[]): boolean {
-  return some.length === others.length && some.every((id, at) => id === others[at]);
+function isSame(ids: readonly string[], otherIds: readonly string[]): boolean {
+  return ids.length === otherIds.length && ids.every((id, at) => id === otherIds[at]);
 }

@@ -14,7 +14,7 @@ import { faultyField } from "../failure/fault-owner";
 
 type ConfirmDialogProps = { email: string; methods: SignInMethods; onEnd: (isConfirmed: boolean) => void };
 
-/** Opens over everything else, even another dialog, whose act continues afterwards. */
+/** Opens over everything, even another dialog, whose action continues afterwards. */
 export function ConfirmDialog({ email, methods, onEnd }: ConfirmDialogProps) {
   const t = useTranslations("frame.confirm");
   const connected = methods.providers.filter((provider) => provider.connected);
@@ -66,7 +66,7 @@ function ConfirmForm({ email, onEnd }: Omit<ConfirmDialogProps, "methods">) {
   );
 }
 
-/** Opens the provider in a tab of its own, so that the asking page loses nothing. */
+/** Opens the provider in a new tab, so that this page loses nothing. */
 function ConfirmAtProvider({ providers, onConfirmed }: { providers: readonly OidcChoice[]; onConfirmed: () => void }) {
   const t = useTranslations("frame.confirm");
   const [busyWith, setBusyWith] = useState<string>();
@@ -79,15 +79,15 @@ function ConfirmAtProvider({ providers, onConfirmed }: { providers: readonly Oid
     const tab = window.open("", "_blank");
     setBusyWith(id);
     setRefused(undefined);
-    const going = await signInAt(id, { purpose: "confirm", returnTo: "/confirmed" });
+    const redirect = await signInAt(id, { purpose: "confirm", returnTo: "/confirmed" });
     setBusyWith(undefined);
-    if (!going.ok) {
+    if (!redirect.ok) {
       tab?.close();
       return setRefused(label);
     }
     setWaiting(true);
-    if (tab) tab.location.assign(going.value);
-    else window.location.assign(going.value);
+    if (tab) tab.location.assign(redirect.value);
+    else window.location.assign(redirect.value);
   }
   return (
     <div className="flex flex-col gap-2">

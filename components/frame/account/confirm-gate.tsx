@@ -9,16 +9,16 @@ const ConfirmDialog = dynamic(() => import("./confirm-dialog").then((module) => 
 
 /** Opens when a call is refused until the person has confirmed their identity. The dialog's code loads with the first such call. */
 export function ConfirmGate({ email, methods }: { email: string; methods: SignInMethods }) {
-  const [asking, setAsking] = useState<{ answer: (isConfirmed: boolean) => void }>();
-  useEffect(() => onConfirmationRequest((answer) => setAsking({ answer })), []);
-  if (!asking) return null;
+  const [request, setRequest] = useState<{ respond: (isConfirmed: boolean) => void }>();
+  useEffect(() => onConfirmationRequest((respond) => setRequest({ respond })), []);
+  if (!request) return null;
   return (
     <ConfirmDialog
       email={email}
       methods={methods}
       onEnd={(isConfirmed) => {
-        setAsking(undefined);
-        asking.answer(isConfirmed);
+        setRequest(undefined);
+        request.respond(isConfirmed);
       }}
     />
   );

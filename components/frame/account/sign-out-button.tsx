@@ -23,11 +23,11 @@ export function useSignOut() {
   const signOutAt = useSignOutAt();
   async function end() {
     setBusy(true);
-    // The person has confirmed already, and once the session has ended there is nothing to stay for.
+    // The user has confirmed already, and an ended session leaves nothing to keep.
     allowLeaving(true);
     // Lists that are still open read nothing more.
     setSessionEnded(true);
-    // A full page load, so that nothing of the member stays in memory.
+    // A full page load, so that no member data stays in memory.
     const target = signOutAt ?? (await signOut());
     if (target !== undefined) {
       clearPersonalStorage();
@@ -53,7 +53,7 @@ function signOut(): Promise<string | undefined> {
   );
 }
 
-/** Whether anything would be lost on leaving, by asking all beforeunload listeners: uploads, a mask, a workflow that cannot be stored. */
+/** Whether leaving would lose anything, by asking all beforeunload listeners. */
 function wouldLose(): boolean {
   return !window.dispatchEvent(new Event("beforeunload", { cancelable: true }));
 }

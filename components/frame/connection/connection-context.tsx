@@ -30,8 +30,8 @@ export function useConnection(): CurrentConnection | undefined {
 
 /** The same, but only if this member may ask its service directly. */
 export function useSeenConnection(): CurrentConnection | undefined {
-  const here = useConnection();
-  return useRunsAppsOnly() ? undefined : here;
+  const currentConnection = useConnection();
+  return useRunsAppsOnly() ? undefined : currentConnection;
 }
 
 export function useFeature(feature: ConnectionFeature): boolean {

@@ -10,7 +10,7 @@ import { useConnection, useConnectionParam, useConnections, useFeature } from ".
 const JobsOnly = dynamic(() => import("./closed-page").then((module) => module.JobsOnly));
 const NoSuchConnection = dynamic(() => import("./closed-page").then((module) => module.NoSuchConnection));
 
-/** If the address names a connection that the member does not have, the page says so; a list would only report its own items as missing. */
+/** If the URL names a connection that the member doesn't have, the page reports it instead of missing items. */
 export function ConnectionGuard({ children }: { children: ReactNode }) {
   const connectionParam = useConnectionParam();
   const pathname = usePathname();

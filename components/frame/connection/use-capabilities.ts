@@ -7,9 +7,9 @@ import { type Capabilities, type Capability, isCapability } from "@/lib/contract
 import { isMissingOperation } from "@/lib/contract/failure";
 import { isObject, textOf } from "@/lib/contract/json/json";
 
-type Lost = Readonly<Record<string, ReadonlySet<Capability>>>;
-const nothing: ReadonlySet<Capability> = new Set();
-const useLost = create<Lost>(() => ({}));
+type MissingCapabilities = Readonly<Record<string, ReadonlySet<Capability>>>;
+const none: ReadonlySet<Capability> = new Set();
+const useMissing = create<MissingCapabilities>(() => ({}));
 
 /** An act that a service refused as absent is no longer offered in this tab. */
 onResponse(({ path, method, failure }) => {
@@ -18,7 +18,7 @@ onResponse(({ path, method, failure }) => {
   const capability = textOf(details.capability);
   const connection = new URL(path, "http://localhost").searchParams.get("connection");
   if (connection === null || capability === undefined || !isCapability(capability)) return;
-  useLost.setState((all) => ({ [connection]: new Set([...(all[connection] ?? nothing), capability]) }));
+  useMissing.setState((all) => ({ [connection]: new Set([...(all[connection] ?? none), capability]) }));
 });
 
 /**
@@ -27,10 +27,10 @@ onResponse(({ path, method, failure }) => {
  */
 export function useCapabilities(connection: string | undefined, of: readonly Capability[], dir?: string) {
   const path = connection === undefined ? null : withQuery("/api/console/capabilities", { of: of.join(","), dir, connection });
-  const { data: read, error, isLoading } = useSWR<Read, ApiFailure>(path && [path, connection], readCapabilities, options);
+  const { data: current, error, isLoading } = useSWR<LoadedCapabilities, ApiFailure>(path && [path, connection], readCapabilities, options);
   // Keeps earlier data while another folder is checked, for the same service only.
-  const data = read?.connection === connection ? read?.answer : undefined;
-  const refused = useLost((all) => (connection === undefined ? nothing : (all[connection] ?? nothing)));
+  const data = current?.connection === connection ? current?.capabilities : undefined;
+  const refused = useMissing((all) => (connection === undefined ? none : (all[connection] ?? none)));
   return {
     /** Undefined: unknown, or not known yet. */
     has: (capability: Capability): boolean | undefined => (refused.has(capability) ? false : (data?.[capability] ?? undefined)),
@@ -43,9 +43,9 @@ export function useCapabilities(connection: string | undefined, of: readonly Cap
 
 const options = { revalidateOnFocus: false, shouldRetryOnError: false, keepPreviousData: true };
 
-type Read = { connection: string; answer: Capabilities };
-async function readCapabilities([path, connection]: [`/${string}`, string]): Promise<Read> {
+type LoadedCapabilities = { connection: string; capabilities: Capabilities };
+async function readCapabilities([path, connection]: [`/${string}`, string]): Promise<LoadedCapabilities> {
   const result = await callApi<Capabilities>(path, { cache: "no-store" });
   if (!result.ok) throw result.failure;
-  return { connection, answer: result.value };
+  return { connection, capabilities: result.value };
 }

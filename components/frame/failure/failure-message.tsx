@@ -14,14 +14,14 @@ import { faultOwners, toFaultCode } from "./fault-owner";
 type FailureMessageProps = {
   failure: Pick<Failure, "code" | "message"> & Partial<Failure>;
   onRetry?: () => void;
-  /** What was attempted; without it, the failure's title is used. */
+  /** The attempted action; without it, the failure's title is used. */
   about?: string;
   /** Further actions, after "Try again". */
   actions?: ReactNode;
   className?: string;
 };
 
-/** A failure message: what failed, whose fault it is, what to do. The other side's own words follow, marked as such. */
+/** A failure message: the problem, its owner and the remedy, followed by the original message. */
 export function FailureMessage({ failure, about, onRetry, actions, className }: FailureMessageProps) {
   const t = useTranslations("errors");
   const common = useTranslations("common");
@@ -77,8 +77,9 @@ function wordsOf(value: unknown, depth: number): string {
       .filter(Boolean)
       .join("; ");
   if (!isObject(value)) return "";
-  const place = value.path ?? value.field;
-  if (typeof place === "string" && typeof value.message === "string") return place ? `${place}: ${value.message}` : value.message;
+  const fieldPath = value.path ?? value.field;
+  if (typeof fieldPath === "string" && typeof value.message === "string")
+    return fieldPath ? `${fieldPath}: ${value.message}` : value.message;
   return Object.entries(value)
     .slice(0, 20)
     .flatMap(([name, item]) => {
@@ -93,8 +94,8 @@ function WayOut({ code }: { code: string }) {
   const pathname = usePathname();
   const search = useSearchParams()?.toString();
   if (code === "UNAUTHORIZED") {
-    const here = pathname && pathname !== "/sign-in" ? `${pathname}${search ? `?${search}` : ""}` : undefined;
-    return <LinkButton href={withQuery("/sign-in", { callbackUrl: here })} label={t("signIn")} />;
+    const returnPath = pathname && pathname !== "/sign-in" ? `${pathname}${search ? `?${search}` : ""}` : undefined;
+    return <LinkButton href={withQuery("/sign-in", { callbackUrl: returnPath })} label={t("signIn")} />;
   }
   const needsSettings = code === "NO_CONNECTION" || code === "API_KEY_MISSING" || code.startsWith("UPSTREAM_");
   return needsSettings ? <LinkButton href="/settings" label={t("openSettings")} /> : null;

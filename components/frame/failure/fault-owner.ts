@@ -76,7 +76,7 @@ function isFaultCode(code: string): code is FaultCode {
   return Object.hasOwn(faultOwners, code);
 }
 
-/** One line, where a whole notice does not fit: what failed, and the service's own words. */
+/** One line where a whole notice doesn't fit: the failure and the service's own message. */
 export function failureText(t: ReturnType<typeof useTranslations<"errors">>, failure: FailureFacts): string {
   const title = t(`${toFaultCode(failure)}.title`);
   return failure.message ? `${title}. ${t("reason", { message: failure.message })}` : title;
@@ -85,6 +85,6 @@ export function failureText(t: ReturnType<typeof useTranslations<"errors">>, fai
 /** Which form field a refusal is about, so that its hint is shown there. The console begins its message with the field's name. */
 export function faultyField<Name extends string>({ status, message }: Failure, names: readonly Name[]): Name | undefined {
   if (status !== 400) return undefined;
-  const named = /^(\w+)(?:\.\w+)*:\s*\S/.exec(message)?.[1];
-  return names.find((name) => name === named);
+  const fieldName = /^(\w+)(?:\.\w+)*:\s*\S/.exec(message)?.[1];
+  return names.find((name) => name === fieldName);
 }

@@ -2,7 +2,7 @@ import { useLayoutEffect, useState, useSyncExternalStore } from "react";
 import { createStore } from "zustand/vanilla";
 import { afterPaint } from "@/lib/browser/after-paint";
 
-/** How a list's query is written to the address. Must be the same object while nothing of it changes. */
+/** How a list's query is written to the URL. Must keep its identity while unchanged. */
 export type ListAddress<Query> = {
   /** The same list always has the same key. */
   keyOf: (query: Query) => string;
@@ -24,9 +24,9 @@ export type ListState<Query> = {
   hrefOf: (change: Partial<Query>) => string;
   /** A new query begins on its first page. Continued typing is one step of the browser's history. */
   go: (change: Partial<Query>, isTyped?: boolean) => void;
-  /** Adopts what the address says by now, however it was changed. */
+  /** Adopts the current URL, however it changed. */
   follow: (query: Query, address: ListAddress<Query>) => void;
-  /** Rows of this list, or the reason why there are none, are on the page. */
+  /** The rows of this list, or their failure, are on the page. */
   show: (response: Query) => void;
 };
 
@@ -35,7 +35,7 @@ export function createListState<Query extends { offset: number }>(
   firstAddress: ListAddress<Query>,
 ): ListState<Query> {
   const { keyOf } = firstAddress;
-  let here = { query: first, address: firstAddress };
+  let current = { query: first, address: firstAddress };
   let lastQuery: Query | undefined;
   /** The newest list that the address names or is about to name. */
   let pushedKey = keyOf(first);
@@ -46,17 +46,17 @@ export function createListState<Query extends { offset: number }>(
   let isReplacing = false;
   const changes = createStore(() => 0);
   const notifyAll = () => changes.setState((count) => count + 1);
-  const query = () => lastQuery ?? here.query;
+  const query = () => lastQuery ?? current.query;
   const push = () => {
     isPushing = false;
     if (lastQuery === undefined) return;
     const key = keyOf(lastQuery);
     if (key !== pushedKey) {
       pushedKey = key;
-      return here.address.push(here.address.hrefOf(lastQuery), isReplacing);
+      return current.address.push(current.address.hrefOf(lastQuery), isReplacing);
     }
     // Clicked back and forth within a frame.
-    if (key !== keyOf(here.query)) return;
+    if (key !== keyOf(current.query)) return;
     lastQuery = undefined;
     isPressed = false;
     notifyAll();
@@ -65,7 +65,7 @@ export function createListState<Query extends { offset: number }>(
     subscribe: changes.subscribe,
     query,
     isMoving: () => keyOf(query()) !== shownKey,
-    hrefOf: (change) => here.address.hrefOf({ ...query(), offset: 0, ...change }),
+    hrefOf: (change) => current.address.hrefOf({ ...query(), offset: 0, ...change }),
     go(change, isTyped = false) {
       const next = { ...query(), offset: 0, ...change };
       if (keyOf(next) === keyOf(query())) return;
@@ -78,7 +78,7 @@ export function createListState<Query extends { offset: number }>(
       isPushing = true;
     },
     follow(addressed, address) {
-      here = { query: lastQuery && keyOf(lastQuery) === keyOf(addressed) ? lastQuery : addressed, address };
+      current = { query: lastQuery && keyOf(lastQuery) === keyOf(addressed) ? lastQuery : addressed, address };
       // Back or a link: the next typed word is a step of its own.
       if (keyOf(addressed) !== pushedKey) wasTyped = false;
       pushedKey = keyOf(addressed);
@@ -91,7 +91,7 @@ export function createListState<Query extends { offset: number }>(
       shownKey = key;
       if (isPressed && key === keyOf(query())) {
         isPressed = false;
-        here.address.onShown?.();
+        current.address.onShown?.();
       }
       notifyAll();
     },
@@ -99,10 +99,14 @@ export function createListState<Query extends { offset: number }>(
 }
 
 /** `shown`: the query whose rows are on the page. */
-export function useListState<Query extends { offset: number }>(query: Query, address: ListAddress<Query>, shown = query): ListState<Query> {
+export function useListState<Query extends { offset: number }>(
+  query: Query,
+  address: ListAddress<Query>,
+  shownQuery = query,
+): ListState<Query> {
   const [state] = useState(() => createListState(query, address));
   useLayoutEffect(() => state.follow(query, address), [state, query, address]);
-  useLayoutEffect(() => state.show(shown), [state, shown]);
+  useLayoutEffect(() => state.show(shownQuery), [state, shownQuery]);
   return state;
 }
 

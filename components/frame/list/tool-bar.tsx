@@ -52,7 +52,7 @@ export function Freshness({ atMs, isFailing }: FreshnessProps) {
   );
 }
 
-/** Says which bad values of the address were ignored, as silently showing another list would mislead. */
+/** Names ignored URL values, since silently showing another list would mislead. */
 export function IgnoredValues({ list }: { list: readonly string[] }) {
   const t = useTranslations("common");
   if (list.length === 0) return null;
@@ -63,7 +63,7 @@ export function IgnoredValues({ list }: { list: readonly string[] }) {
   );
 }
 
-/** Says that rows are missing because the service sent them in an unknown shape; the others are shown. */
+/** Reports rows missing because of an unknown shape; the others are shown. */
 export function UnreadableRows({ count = 0 }: { count?: number }) {
   const t = useTranslations("common");
   if (count === 0) return null;

@@ -4,15 +4,23 @@ import { showToast } from "@/components/ui/toast-store";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { failureText } from "../failure/fault-owner";
 
-/** An act behind a confirmation: the dialog keeps everything typed until the answer arrives, and shows why it failed. */
-export function useConfirmed({ isOpen, act, close }: { isOpen: boolean; act: () => Promise<ApiFailure | undefined>; close: () => void }) {
+/** An action with confirmation: the dialog keeps typed values until the response and shows failures. */
+export function useConfirmed({
+  isOpen,
+  act: confirm,
+  close,
+}: {
+  isOpen: boolean;
+  act: () => Promise<ApiFailure | undefined>;
+  close: () => void;
+}) {
   const errors = useTranslations("errors");
   const [isBusy, setBusy] = useState(false);
   const [failure, setFailure] = useState<ApiFailure>();
-  const stays = useRef(isOpen);
+  const isOpenRef = useRef(isOpen);
   useEffect(() => {
-    stays.current = isOpen;
-    return () => void (stays.current = false);
+    isOpenRef.current = isOpen;
+    return () => void (isOpenRef.current = false);
   }, [isOpen]);
   return {
     isBusy,
@@ -21,10 +29,10 @@ export function useConfirmed({ isOpen, act, close }: { isOpen: boolean; act: () 
       if (isBusy) return;
       setBusy(true);
       setFailure(undefined);
-      const refused = await act();
+      const refused = await confirm();
       setBusy(false);
       if (!refused) close();
-      else if (stays.current) setFailure(refused);
+      else if (isOpenRef.current) setFailure(refused);
       else showToast({ tone: "bad", text: failureText(errors, refused) });
     },
     begin: () => setFailure(undefined),

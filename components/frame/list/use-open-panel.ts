@@ -5,15 +5,15 @@ import { useRouter } from "@/components/ui/link";
 import { addressWith } from "@/lib/browser/urls";
 import { isAddressableId } from "@/lib/contract/params";
 
-/** From this width on there is room for a panel beside the list. */
+/** Minimum width for a panel next to the list. */
 const MIN_PANEL_WIDTH = "(min-width: 1024px)";
 
-/** What is open beside a list. A store and not React state of the page: a click marks its row at once without rendering the list. */
+/** The item open in the panel. A store instead of React state, so that a click marks its row without rendering the list. */
 export type OpenPanel = {
   subscribe: (listener: () => void) => () => void;
   get: () => string | undefined;
   has: (id: string) => boolean;
-  /** False if there is no space beside the list, or if the id can't be part of a URL. */
+  /** False if there is no space for a panel, or if the id can't be part of a URL. */
   open: (id: string) => boolean;
   close: () => void;
   /** Reads the address again, which may have changed in other ways. */
@@ -23,7 +23,7 @@ export type OpenPanel = {
 function createOpenPanel(name: string, first: string | undefined): OpenPanel {
   const storeApi = createStore(() => first);
   const become = (id: string | undefined) => storeApi.setState(id, true);
-  const named = () => new URL(window.location.href).searchParams.get(name) ?? undefined;
+  const readParam = () => new URL(window.location.href).searchParams.get(name) ?? undefined;
   return {
     subscribe: storeApi.subscribe,
     get: storeApi.getState,
@@ -31,28 +31,28 @@ function createOpenPanel(name: string, first: string | undefined): OpenPanel {
     open(id) {
       if (!isAddressableId(id) || !window.matchMedia(MIN_PANEL_WIDTH).matches) return false;
       become(id);
-      window.history[named() === undefined ? "pushState" : "replaceState"](null, "", addressWith(name, id));
+      window.history[readParam() === undefined ? "pushState" : "replaceState"](null, "", addressWith(name, id));
       return true;
     },
     close() {
       become(undefined);
       window.history.pushState(null, "", addressWith(name, undefined));
     },
-    settle: () => become(named()),
+    settle: () => become(readParam()),
   };
 }
 
-/** Opens the item named by parameter `name` beside the list; on a narrow screen its page. The list stays, and no request is made. */
+/** Opens the item named by parameter `name` in the panel, or its page on a narrow screen. Makes no request. */
 export function useOpenPanel(name: string, pageOf: (id: string) => `/${string}`): OpenPanel {
   const router = useRouter();
   const id = useSearchParams()?.get(name) ?? undefined;
-  const [opened] = useState(() => createOpenPanel(name, id));
-  useEffect(() => opened.settle(), [opened, id]);
+  const [panel] = useState(() => createOpenPanel(name, id));
+  useEffect(() => panel.settle(), [panel, id]);
   useEffect(() => {
     // A link made on a wide screen opens the item's page on a narrow one.
     if (id !== undefined && !window.matchMedia(MIN_PANEL_WIDTH).matches) router.replace(pageOf(id));
   }, [id, pageOf, router]);
-  return opened;
+  return panel;
 }
 
 export function useOpenPanelId(openPanel: OpenPanel): string | undefined {

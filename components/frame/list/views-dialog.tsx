@@ -39,7 +39,7 @@ export function ViewsDialog({ screen, query, hrefOf, canShare, onClose }: ViewsD
   const views = data?.views;
   const [refused, setRefused] = useState<ApiFailure>();
   const [name, setName] = useState("");
-  async function act(path: `/${string}`, init: { method: string; json?: unknown }): Promise<boolean> {
+  async function sendRequest(path: `/${string}`, init: { method: string; json?: unknown }): Promise<boolean> {
     const result = await callApi(path, init);
     setRefused(result.ok ? undefined : result.failure);
     await mutate();
@@ -47,7 +47,7 @@ export function ViewsDialog({ screen, query, hrefOf, canShare, onClose }: ViewsD
   }
   async function save(form: FormData) {
     const json = { screen, name: name.trim(), query, team: form.has("team"), isDefault: form.has("isDefault") };
-    if (await act(PATH, { method: "POST", json })) setName("");
+    if (await sendRequest(PATH, { method: "POST", json })) setName("");
   }
   const failure = refused ?? error;
   return (
@@ -63,9 +63,9 @@ export function ViewsDialog({ screen, query, hrefOf, canShare, onClose }: ViewsD
             href={hrefOf(view.query)}
             isCurrent={inOneOrder(view.query) === inOneOrder(query)}
             onOpen={onClose}
-            onDefault={() => void act(`${PATH}/${view.id}`, { method: "PUT", json: { isDefault: !view.isDefault } })}
-            onReplace={() => void act(`${PATH}/${view.id}`, { method: "PUT", json: { query } })}
-            onRemove={() => void act(`${PATH}/${view.id}`, { method: "DELETE" })}
+            onDefault={() => void sendRequest(`${PATH}/${view.id}`, { method: "PUT", json: { isDefault: !view.isDefault } })}
+            onReplace={() => void sendRequest(`${PATH}/${view.id}`, { method: "PUT", json: { query } })}
+            onRemove={() => void sendRequest(`${PATH}/${view.id}`, { method: "DELETE" })}
           />
         ))}
       </ul>

@@ -29,7 +29,7 @@ export function LanguageSwitch() {
 
 const A_YEAR = 365 * 24 * 60 * 60;
 
-/** The page's language, and a function that changes it: the server renders again, and what was typed stays. */
+/** The page's language and its setter: the server renders again and typed values stay. */
 export function useLanguage() {
   const router = useRouter();
   function change(language: Language) {

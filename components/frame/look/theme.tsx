@@ -9,10 +9,10 @@ import { IconButton } from "@/components/ui/controls/button";
 import { useHydrated } from "@/components/ui/time/use-now";
 import { type EmbedTheme } from "@/lib/contract/embed/embed-pages";
 
-/** `embedded`: the host page's theme, which takes precedence over what this browser stores for the console. */
+/** `embedded`: the host page's theme, which overrides the console's stored theme. */
 export function Theme({ nonce, embedded, children }: { nonce?: string; embedded?: EmbedTheme; children: ReactNode }) {
   const ofHost = useEmbedTheme(embedded);
-  const own = ofHost && { storageKey: "lightdesk.embedded-theme", forcedTheme: ofHost === "system" ? undefined : ofHost };
+  const hostTheme = ofHost && { storageKey: "lightdesk.embedded-theme", forcedTheme: ofHost === "system" ? undefined : ofHost };
   return (
     // The stylesheet sets color-scheme itself, as a style attribute would need a less strict content security policy.
     <ThemeProvider
@@ -21,7 +21,7 @@ export function Theme({ nonce, embedded, children }: { nonce?: string; embedded?
       enableColorScheme={false}
       disableTransitionOnChange={false}
       nonce={nonce}
-      {...own}
+      {...hostTheme}
     >
       {children}
     </ThemeProvider>
@@ -35,31 +35,31 @@ export function ThemeSwitch() {
   const t = useTranslations("frame.theme");
   const { theme, setTheme } = useTheme();
   // The choice is stored in the browser; until it is read, the button shows the default in the same size.
-  const chosen = (useHydrated() && themes.find((name) => name === theme)) || "system";
-  const Icon = icons[chosen];
-  const label = t("now", { theme: t(chosen) });
+  const selectedTheme = (useHydrated() && themes.find((name) => name === theme)) || "system";
+  const Icon = icons[selectedTheme];
+  const label = t("now", { theme: t(selectedTheme) });
   return (
     <IconButton
       icon={Icon}
       label={label}
       tone="quiet"
-      onClick={() => setTheme(themes[(themes.indexOf(chosen) + 1) % themes.length] ?? "system")}
+      onClick={() => setTheme(themes[(themes.indexOf(selectedTheme) + 1) % themes.length] ?? "system")}
     />
   );
 }
 
 /** The theme that the host page has set since this page was opened. */
-const turned = createStore<{ theme?: EmbedTheme }>(() => ({}));
+const themeStore = createStore<{ theme?: EmbedTheme }>(() => ({}));
 
 export function turnEmbedTheme(theme: EmbedTheme): void {
-  turned.setState({ theme });
+  themeStore.setState({ theme });
 }
 
 function useEmbedTheme(first: EmbedTheme | undefined): EmbedTheme | undefined {
   return (
     useSyncExternalStore(
-      turned.subscribe,
-      () => turned.getState().theme,
+      themeStore.subscribe,
+      () => themeStore.getState().theme,
       () => undefined,
     ) ?? first
   );

@@ -24,10 +24,10 @@ type SoughtAssets = { text: string; assets: readonly AssetView[]; failure?: ApiF
 
 /** Searches assets by a part of their name at the service, which alone knows them all. */
 function useSoughtAssets(typed: string): SoughtAssets | undefined {
-  const seen = useSeenConnection();
-  const connection = seen?.id;
+  const seenConnection = useSeenConnection();
+  const connection = seenConnection?.id;
   const text = typed.trim();
-  const isRequested = text.length >= MIN_LENGTH && connection !== undefined && hasFeature(seen, "assets");
+  const isRequested = text.length >= MIN_LENGTH && connection !== undefined && hasFeature(seenConnection, "assets");
   const query = { name_contains: text, include_public: true, sort: "created_at", order: "desc", limit: MAX_COUNT, connection };
   return useSought<AssetsAnswer, SoughtAssets>(isRequested ? withQuery("/api/assets", query) : undefined, (result) =>
     result.ok
@@ -51,14 +51,14 @@ export function CommandPalette({ onClose }: { onClose: () => void }) {
   const recent = useRecentJobs();
   const searchedId = wholeJobId(typed);
   const isKnown = recent.some(({ id }) => id === searchedId);
-  const sought = useSoughtJob(isKnown ? undefined : searchedId);
-  const jobs = sought?.kind === "found" ? [sought.job, ...recent] : recent;
-  const named = useSoughtAssets(typed);
+  const soughtJob = useSoughtJob(isKnown ? undefined : searchedId);
+  const jobs = soughtJob?.kind === "found" ? [soughtJob.job, ...recent] : recent;
+  const soughtAssets = useSoughtAssets(typed);
   const foundJobs = useFoundJobs(typed);
   const items = usePaletteItems({
     jobs,
-    found: foundJobs,
-    assets: named?.assets ?? [],
+    foundJobs,
+    assets: soughtAssets?.assets ?? [],
     onSwitch: (connection) =>
       void switchTo(connection).then((failure) => failure && showToast({ tone: "bad", text: failureText(errors, failure) })),
   });
@@ -120,25 +120,25 @@ export function CommandPalette({ onClose }: { onClose: () => void }) {
         onChoose={choose}
       />
       <p role="status" className={palettes.length > 0 ? "sr-only" : "px-2.5 py-3 text-ink-3"}>
-        {palettes.length > 0 ? t("count", { count: palettes.length }) : t(emptyWord(sought?.kind))}
+        {palettes.length > 0 ? t("count", { count: palettes.length }) : t(emptyWord(soughtJob?.kind))}
       </p>
       {foundJobs?.reach?.extent === "reading" ? <p className="px-2.5 pb-2 text-sm text-ink-3">{t("jobsReading")}</p> : null}
-      {foundJobs?.failure && sought?.kind !== "failed" ? (
+      {foundJobs?.failure && soughtJob?.kind !== "failed" ? (
         <p className="px-2.5 pb-2 text-sm text-bad">{`${t("jobsFailed")} ${failureText(errors, foundJobs.failure)}`}</p>
       ) : null}
-      {named?.failure && sought?.kind !== "failed" ? (
-        <p className="px-2.5 pb-2 text-sm text-bad">{`${t("assetsFailed")} ${failureText(errors, named.failure)}`}</p>
+      {soughtAssets?.failure && soughtJob?.kind !== "failed" ? (
+        <p className="px-2.5 pb-2 text-sm text-bad">{`${t("assetsFailed")} ${failureText(errors, soughtAssets.failure)}`}</p>
       ) : null}
-      {sought?.kind === "failed" && sought.failure.code !== "NOT_FOUND" ? (
-        <p className="px-2.5 pb-2 text-sm text-bad">{failureText(errors, sought.failure)}</p>
+      {soughtJob?.kind === "failed" && soughtJob.failure.code !== "NOT_FOUND" ? (
+        <p className="px-2.5 pb-2 text-sm text-bad">{failureText(errors, soughtJob.failure)}</p>
       ) : null}
     </Dialog>
   );
 }
 
-function emptyWord(sought: "asking" | "found" | "failed" | undefined): "asking" | "missing" | "none" {
-  if (sought === "asking") return "asking";
-  return sought === "failed" ? "missing" : "none";
+function emptyWord(soughtJob: "asking" | "found" | "failed" | undefined): "asking" | "missing" | "none" {
+  if (soughtJob === "asking") return "asking";
+  return soughtJob === "failed" ? "missing" : "none";
 }
 
 type PaletteListProps = {
@@ -160,13 +160,13 @@ function PaletteList({ id, items, activeKey, onPoint, onChoose }: PaletteListPro
   return (
     <div id={id} role="listbox" aria-label={t("list")} className="mt-2 max-h-[min(420px,60dvh)] overflow-y-auto overscroll-contain">
       {paletteGroups.map((group) => {
-        const own = items.filter((item) => item.group === group);
-        return own.length === 0 ? null : (
+        const groupItems = items.filter((item) => item.group === group);
+        return groupItems.length === 0 ? null : (
           <div key={group} role="group" aria-labelledby={`${id}-${group}`} className="pb-1.5">
             <div id={`${id}-${group}`} role="presentation" className="px-2.5 py-1 text-xs text-ink-3">
               {t(`group.${group}`)}
             </div>
-            {own.map((item) => (
+            {groupItems.map((item) => (
               <div
                 key={item.key}
                 ref={item.key === activeKey ? marked : undefined}

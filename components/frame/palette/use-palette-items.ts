@@ -27,13 +27,13 @@ const RECENT_JOBS = 5;
 type Ports = {
   jobs: readonly JobListItem[];
   /** Jobs found by their content; the typed words need not be adjacent. */
-  found: FoundJobs | undefined;
+  foundJobs: FoundJobs | undefined;
   assets: readonly AssetView[];
   onSwitch: (connection: { id: string; name: string }) => void;
 };
 
 /** Everything that can be opened or done from anywhere. */
-export function usePaletteItems({ jobs, found, assets, onSwitch }: Ports): PaletteItem[] {
+export function usePaletteItems({ jobs, foundJobs, assets, onSwitch }: Ports): PaletteItem[] {
   const t = useTranslations("frame");
   const router = useRouter();
   const { setTheme } = useTheme();
@@ -59,7 +59,7 @@ export function usePaletteItems({ jobs, found, assets, onSwitch }: Ports): Palet
       searchTerms: href,
       run: to(withQuery(href, { connection })),
     })),
-    ...allJobs(jobs, found)
+    ...allJobs(jobs, foundJobs)
       .filter(({ job }) => isAddressableId(job.id))
       .map(({ job, searchTerms }, index) => ({
         key: `job-${job.id}`,
@@ -165,10 +165,13 @@ export function usePaletteItems({ jobs, found, assets, onSwitch }: Ports): Palet
 }
 
 function allJobs(jobs: readonly JobListItem[], foundJobs: FoundJobs | undefined): { job: JobListItem; searchTerms?: string }[] {
-  const named = new Set(jobs.map(({ id }) => id));
+  const knownIds = new Set(jobs.map(({ id }) => id));
   const foundIds = new Set(foundJobs?.jobs.map(({ id }) => id));
   const recent = jobs.map((job) => ({ job, ...(foundIds.has(job.id) && { searchTerms: foundJobs?.text }) }));
-  return [...recent, ...(foundJobs?.jobs ?? []).filter(({ id }) => !named.has(id)).map((job) => ({ job, searchTerms: foundJobs?.text }))];
+  return [
+    ...recent,
+    ...(foundJobs?.jobs ?? []).filter(({ id }) => !knownIds.has(id)).map((job) => ({ job, searchTerms: foundJobs?.text })),
+  ];
 }
 
 type Words = ReturnType<typeof useTranslations<"frame">>;
@@ -193,9 +196,9 @@ export type PaletteItem = {
   group: PaletteGroup;
   label: string;
   note?: string;
-  /** Also found by this text, which is not shown. */
+  /** Additional search text, not shown. */
   searchTerms?: string;
-  /** Shown only after something was typed, as there are too many of these. */
+  /** Shown only after typing, since there are too many. */
   onDemand?: boolean;
   run: () => void;
 };
@@ -213,9 +216,9 @@ export function findItems(items: readonly PaletteItem[], typed: string): Palette
     return words.every((word) => searched.includes(word));
   });
   return paletteGroups.flatMap((group) => {
-    const own = palettes.filter((item) => item.group === group);
+    const groupItems = palettes.filter((item) => item.group === group);
     const begins = (item: PaletteItem) => text !== "" && item.label.toLowerCase().startsWith(text);
-    const ordered = [...own.filter(begins), ...own.filter((item) => !begins(item))];
+    const ordered = [...groupItems.filter(begins), ...groupItems.filter((item) => !begins(item))];
     return group === "actions" ? ordered : ordered.slice(0, MAX_GROUP_ITEMS);
   });
 }

@@ -15,11 +15,11 @@ export function useRecentJobs(): readonly JobListItem[] {
   const [jobs, setJobs] = useState<readonly JobListItem[]>([]);
   useEffect(() => {
     if (!connection) return;
-    const leaving = new AbortController();
-    void callApi<JobsAnswer>(withQuery("/api/jobs", { limit: NEWEST, connection }), { signal: leaving.signal }).then((result) => {
-      if (result.ok && !leaving.signal.aborted) setJobs(result.value.jobs);
+    const controller = new AbortController();
+    void callApi<JobsAnswer>(withQuery("/api/jobs", { limit: NEWEST, connection }), { signal: controller.signal }).then((result) => {
+      if (result.ok && !controller.signal.aborted) setJobs(result.value.jobs);
     });
-    return () => leaving.abort();
+    return () => controller.abort();
   }, [connection]);
   return jobs;
 }
@@ -63,18 +63,18 @@ export function useSought<Answer, Found>(
   path: `/${string}` | undefined,
   read: (result: Result<Answer, ApiFailure>) => Found,
 ): Found | undefined {
-  const [found, setFound] = useState<Found>();
-  const onAnswer = useEffectEvent((result: Result<Answer, ApiFailure>) => setFound(read(result)));
+  const [found, setResult] = useState<Found>();
+  const onAnswer = useEffectEvent((result: Result<Answer, ApiFailure>) => setResult(read(result)));
   useEffect(() => {
     if (path === undefined) return;
-    const leaving = new AbortController();
+    const controller = new AbortController();
     const timer = setTimeout(async () => {
-      const result = await callApi<Answer>(path, { signal: leaving.signal });
-      if (!leaving.signal.aborted) onAnswer(result);
+      const result = await callApi<Answer>(path, { signal: controller.signal });
+      if (!controller.signal.aborted) onAnswer(result);
     }, PAUSE_MS);
     return () => {
       clearTimeout(timer);
-      leaving.abort();
+      controller.abort();
     };
   }, [path]);
   return path === undefined ? undefined : found;

@@ -38,15 +38,15 @@ export function isSample(name: unknown): name is SampleName {
 
 type RunRequest = { sample: SampleName } | { files: readonly File[] };
 
-let waiting: RunRequest | undefined;
+let pendingRequest: RunRequest | undefined;
 
 export function requestRun(request: RunRequest): void {
-  waiting = request;
+  pendingRequest = request;
 }
 
 /** Returns the request once. */
 export function takeRunRequest(): RunRequest | undefined {
-  const runRequest = waiting;
-  waiting = undefined;
+  const runRequest = pendingRequest;
+  pendingRequest = undefined;
   return runRequest;
 }

@@ -7,7 +7,7 @@ import { type ShareSubject } from "./share-dialog";
 
 const ShareDialog = dynamic(() => import("./share-dialog").then((module) => module.ShareDialog), { ssr: false });
 
-/** Renders nothing where no share can be made. */
+/** Renders nothing if no share can be created. */
 export function ShareButton({ subject, connectionId }: { subject: ShareSubject; connectionId: string | undefined }) {
   const t = useTranslations("sharing");
   const [isOpen, setOpen] = useState(false);

@@ -33,7 +33,7 @@ export function ShareDialog({ subject, connectionId, onClose }: ShareDialogProps
   const isJob = "job" in subject;
   const { busyWith, failure, send } = useRequests<"make">();
   const isBusy = busyWith !== undefined;
-  const [made, setMade] = useState<CreatedShare>();
+  const [madeShare, setMadeShare] = useState<CreatedShare>();
   const [keepsMetadata, setKeepsMetadata] = useState(false);
   const copy = useCopy();
   const notCleanable = failure?.code === "UNPROCESSABLE" ? notCleanableIn(failure.details)?.notCleanable : undefined;
@@ -57,11 +57,11 @@ export function ShareDialog({ subject, connectionId, onClose }: ShareDialogProps
     const path = withQuery("/api/console/shares", { connection: connectionId });
     const result = await send("make", callApi<CreatedShare>(path, { method: "POST", json }));
     if (!result.ok) return;
-    setMade(result.value);
+    setMadeShare(result.value);
     void copy(linkOf(result.value), t("copied"));
   }
 
-  if (made) return <MadeLink made={made} onClose={onClose} />;
+  if (madeShare) return <MadeLink made={madeShare} onClose={onClose} />;
   return (
     <ConfirmDialog
       isOpen
@@ -140,21 +140,21 @@ function Option({ name, text: label, hint, checked, onChange }: OptionProps) {
   );
 }
 
-function MadeLink({ made, onClose }: { made: CreatedShare; onClose: () => void }) {
+function MadeLink({ made: share, onClose }: { made: CreatedShare; onClose: () => void }) {
   const t = useTranslations("sharing.dialog");
   const clock = useTimeFormat();
   return (
     <Dialog
       isOpen
       onClose={onClose}
-      title={t("madeTitle", { title: made.title })}
+      title={t("madeTitle", { title: share.title })}
       className="w-[min(460px,calc(100vw-32px))]"
       actions="close"
     >
       <CopyField
         label={t("link")}
-        hint={t("linkHint", { until: clock(made.expiresAt, "until") ?? "", count: made.count })}
-        text={linkOf(made)}
+        hint={t("linkHint", { until: clock(share.expiresAt, "until") ?? "", count: share.count })}
+        text={linkOf(share)}
         copyLabel={t("copy")}
       />
     </Dialog>

@@ -11,19 +11,19 @@ import { readTags } from "@/lib/shared/text";
 type TagsInputProps = Omit<ComponentProps<"input">, "value" | "list" | "onChange" | "onKeyDown"> & {
   connection: string | undefined;
   value: string;
-  seen?: readonly string[];
+  loadedTags?: readonly string[];
   onText: (text: string) => void;
 };
 
 const OFFERED = 30;
 
 /** Comma-separated tags. Enter on a part of a tag completes it if only one matches; after a complete tag Enter belongs to the form. */
-export function TagsInput({ connection, value, seen = [], onText, ...rest }: TagsInputProps) {
+export function TagsInput({ connection, value, loadedTags: loadedTags = [], onText, ...rest }: TagsInputProps) {
   const list = useId();
   const [isTyped, setTyped] = useState(false);
   const { before, typed } = lastTag(value);
   const { tags } = useTags(isTyped ? connection : undefined, typed);
-  const allTags = [...new Set([...tags.map(({ name }) => name), ...seen])].filter((tag) => !tag.includes(","));
+  const allTags = [...new Set([...tags.map(({ name }) => name), ...loadedTags])].filter((tag) => !tag.includes(","));
   const offered = isTyped ? tagsFor(value, allTags) : [];
   return (
     <>

@@ -8,12 +8,12 @@ const store = createStore<ReadonlyMap<object, readonly string[]>>(() => new Map(
 /** Reports these jobs as busy, so that no other part of the page starts the same act or reports it again. */
 export function useTellBusy(ids: readonly string[]): void {
   const [source] = useState(() => ({}));
-  const joined = ids.join("\n");
+  const joinedIds = ids.join("\n");
   useEffect(() => {
-    if (joined === "") return;
-    store.setState((now) => new Map(now).set(source, joined.split("\n")), true);
+    if (joinedIds === "") return;
+    store.setState((now) => new Map(now).set(source, joinedIds.split("\n")), true);
     return () => store.setState((now) => new Map([...now].filter(([other]) => other !== source)), true);
-  }, [joined, source]);
+  }, [joinedIds, source]);
 }
 
 /** The busy jobs of all parts of the page. */

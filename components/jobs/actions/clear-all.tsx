@@ -26,7 +26,7 @@ export function ClearAll({ words, count, word, parameter, isBusy, onClear }: Cle
   const form = useId();
   const [shownCount, setShownCount] = useState<{ count: number | undefined }>();
   const [typed, setTyped] = useState("");
-  const titleOf = (many: number | undefined) => (many === undefined ? t("all") : t("counted", { count: many }));
+  const titleOf = (count: number | undefined) => (count === undefined ? t("all") : t("counted", { count }));
   const title = titleOf(shownCount ? shownCount.count : count);
   const isConfirmed = word === undefined || typed.trim().toLowerCase() === word;
   const address = useSearchParams();

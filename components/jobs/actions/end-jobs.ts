@@ -18,7 +18,7 @@ export function fits(action: "cancel" | "remove" | "runAgain", { word, state }: 
   return action === "remove" ? isTerminalWord(word) : state === "pending" || state === "in_progress";
 }
 
-/** Stops running jobs and takes all others out of the queue; one call at a time, with a result for every job. */
+/** Stops running jobs and removes all others from the queue; one call at a time, with a result per job. */
 export function cancelJobs(jobs: readonly TargetJob[], work: Work): Promise<ResultEntry[]> {
   return fitting("cancel", jobs, work, async (fittingJobs) => {
     const running = fittingJobs.filter(({ state }) => state === "in_progress");
@@ -40,17 +40,20 @@ export function removeJobs(jobs: readonly TargetJob[], work: Work): Promise<Resu
   return fitting("remove", jobs, work, (fittingJobs) => inBatches(fittingJobs, BATCH, removeBatch, work));
 }
 
-type Act = (fittingJobs: readonly TargetJob[]) => Promise<ResultEntry[]>;
+type EndJobs = (fittingJobs: readonly TargetJob[]) => Promise<ResultEntry[]>;
 
 /** Jobs that are known to be in the wrong state get that outcome without a request. */
-async function fitting(action: "cancel" | "remove", jobs: readonly TargetJob[], work: Work, carryOut: Act): Promise<ResultEntry[]> {
+async function fitting(action: "cancel" | "remove", jobs: readonly TargetJob[], work: Work, carryOut: EndJobs): Promise<ResultEntry[]> {
   const unfit = jobs.filter((job) => !fits(action, job));
   work.onDone(unfit.length);
   const entries = await carryOut(jobs.filter((job) => fits(action, job)));
-  return named(jobs, [...entries, ...unfit.map(({ id }): ResultEntry => ({ id, outcome: action === "cancel" ? "over" : "notEnded" }))]);
+  return withJobNames(jobs, [
+    ...entries,
+    ...unfit.map(({ id }): ResultEntry => ({ id, outcome: action === "cancel" ? "over" : "notEnded" })),
+  ]);
 }
 
-export function named(jobs: readonly TargetJob[], entries: readonly ResultEntry[]): ResultEntry[] {
+export function withJobNames(jobs: readonly TargetJob[], entries: readonly ResultEntry[]): ResultEntry[] {
   const jobsById = new Map(jobs.map(({ id, workflow, label, createdMs }) => [id, { workflow, label, createdMs }]));
   return entries.map((entry) => ({ ...jobsById.get(entry.id), ...entry }));
 }
@@ -59,8 +62,8 @@ async function cancelWaiting(batch: readonly TargetJob[], work: Work): Promise<B
   const result = await post<QueueAnswer>("/api/queue", { delete: batch.map(({ id }) => id) }, work);
   if (!result.ok) return refused("cancel", batch, result.failure, work);
   const deleted = result.value.deleted && new Set(result.value.deleted);
-  const gone = new Set(result.value.gone);
-  const outcomeOf = (id: string) => (gone.has(id) ? "gone" : !deleted ? "unconfirmed" : deleted.has(id) ? "cancelled" : "tooLate");
+  const goneIds = new Set(result.value.gone);
+  const outcomeOf = (id: string) => (goneIds.has(id) ? "gone" : !deleted ? "unconfirmed" : deleted.has(id) ? "cancelled" : "tooLate");
   return { entries: batch.map(({ id }) => ({ id, outcome: outcomeOf(id) })) };
 }
 
@@ -76,8 +79,8 @@ async function stop(batch: readonly TargetJob[], work: Work): Promise<BatchOutco
   );
   return {
     entries: batch.map(({ id }): ResultEntry => {
-      const seen = results.find((entry) => entry.id === id);
-      if (seen) return seen;
+      const result = results.find((entry) => entry.id === id);
+      if (result) return result;
       if (stopped.includes(id)) return { id, outcome: "stopped" };
       if (stopping.includes(id)) return { id, outcome: "stopping" };
       if (over.includes(id)) return { id, outcome: "over" };
@@ -128,18 +131,18 @@ export type ResultEntry = JobNames & {
   outcome: Outcome;
   newId?: string;
   failure?: ApiFailure;
-  /** It runs together with this many others, and the service can only stop them all at once. */
+  /** Runs together with this many others, and the service can only stop them all. */
   together?: number;
 };
 
-const done: ReadonlySet<Outcome> = new Set(["cancelled", "stopped", "removed", "ranAgain"]);
+const doneOutcomes: ReadonlySet<Outcome> = new Set(["cancelled", "stopped", "removed", "ranAgain"]);
 const bad: ReadonlySet<Outcome> = new Set(["refused", "unknown", "unsent", "failed"]);
 
 export function toneOf(outcome: Outcome): Tone {
-  return done.has(outcome) ? "ok" : bad.has(outcome) ? "bad" : "off";
+  return doneOutcomes.has(outcome) ? "ok" : bad.has(outcome) ? "bad" : "off";
 }
 
-/** Worth repeating: what surely was not done, and what may have been done if doing it twice is harmless. A job is never submitted twice. */
+/** Retryable: what surely was not done, or is harmless to repeat. A job is never submitted twice. */
 export function isRetryable({ outcome }: ResultEntry, action: "cancel" | "remove" | "runAgain"): boolean {
   return outcome === "failed" || outcome === "unsent" || outcome === "notDone" || (outcome === "unknown" && action !== "runAgain");
 }
@@ -151,7 +154,7 @@ export function causeOf(entries: readonly ResultEntry[]): ApiFailure | undefined
 
 type Ending = "cancel" | "stop" | "remove";
 
-/** Derives the outcome of jobs without a clear answer from their present state: one call per job, nothing is sent a second time. */
+/** Derives the outcome of jobs without a clear response from their current state: one call per job, without resending. */
 async function lookUp(
   ending: Ending,
   batch: readonly { id: string }[],
@@ -161,10 +164,10 @@ async function lookUp(
   const entries: ResultEntry[] = [];
   let isRequested = !work.isLeaving;
   for (const { id } of batch) {
-    const seen = isRequested ? await stateOf(id, work) : undefined;
+    const jobState = isRequested ? await stateOf(id, work) : undefined;
     // Once the service is unreachable, the remaining jobs are not requested.
-    if (seen === undefined) isRequested = false;
-    const outcome = seen === undefined ? "unknown" : outcomeIn(ending, seen);
+    if (jobState === undefined) isRequested = false;
+    const outcome = jobState === undefined ? "unknown" : outcomeIn(ending, jobState);
     const isDone = outcome !== "unknown" && outcome !== "failed";
     entries.push({ id, outcome, ...(!isDone && failure && { failure }) });
   }
@@ -179,12 +182,12 @@ async function stateOf(id: string, work: Work): Promise<JobState | "missing" | u
   return result.failure.status === 404 ? "missing" : undefined;
 }
 
-function outcomeIn(ending: Ending, seen: JobState | "missing"): ResultEntry["outcome"] {
-  if (ending === "remove") return seen === "missing" ? "removed" : "failed";
-  if (seen === "missing") return "gone";
-  if (seen === "cancelled") return ending === "stop" ? "stopped" : "cancelled";
-  if (seen === "completed" || seen === "failed") return "over";
-  if (seen === "in_progress" && ending === "cancel") return "tooLate";
+function outcomeIn(ending: Ending, jobState: JobState | "missing"): ResultEntry["outcome"] {
+  if (ending === "remove") return jobState === "missing" ? "removed" : "failed";
+  if (jobState === "missing") return "gone";
+  if (jobState === "cancelled") return ending === "stop" ? "stopped" : "cancelled";
+  if (jobState === "completed" || jobState === "failed") return "over";
+  if (jobState === "in_progress" && ending === "cancel") return "tooLate";
   // A job that still waits was not cancelled; one that still runs may be about to stop.
-  return seen === "pending" ? "failed" : "unknown";
+  return jobState === "pending" ? "failed" : "unknown";
 }

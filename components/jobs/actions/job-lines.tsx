@@ -15,13 +15,13 @@ import { causeOf, isRetryable, toneOf } from "./end-jobs";
 import { type JobWork, useSummary } from "./use-job-work";
 
 type JobLinesProps = {
-  acts: Pick<JobWork, "works" | "undo" | "stop" | "again" | "dismiss">;
+  actions: Pick<JobWork, "works" | "undo" | "stop" | "retry" | "dismiss">;
   connection: string | undefined;
   /** Called after Stop was requested for all running jobs. */
   onStopped: () => void;
 };
 
-export function JobLines({ acts, connection, onStopped }: JobLinesProps) {
+export function JobLines({ actions, connection, onStopped }: JobLinesProps) {
   const t = useTranslations("acts");
   const errors = useTranslations("errors");
   const clock = useTimeFormat();
@@ -29,11 +29,11 @@ export function JobLines({ acts, connection, onStopped }: JobLinesProps) {
   return (
     <BulkLines
       words="acts"
-      acts={acts}
-      undoableText={({ act, items }) => t(`undoable.${act === "remove" ? "remove" : "cancel"}`, { count: items.length })}
-      readingText={(match) => t("walking", { found: match })}
+      actions={actions}
+      undoableText={({ action, items }) => t(`undoable.${action === "remove" ? "remove" : "cancel"}`, { count: items.length })}
+      readingText={(count) => t("walking", { found: count })}
       collectedText={(count) => t("collected", { count })}
-      workingText={({ act, done, items }) => t(`working.${act}`, { done, total: items.length })}
+      workingText={({ action, doneCount, items }) => t(`working.${action}`, { done: doneCount, total: items.length })}
       summaryOf={summaryOf}
       causeOf={(entries) => {
         const cause = causeOf(entries);
@@ -41,7 +41,7 @@ export function JobLines({ acts, connection, onStopped }: JobLinesProps) {
       }}
       failureText={(failure) => failureText(errors, failure)}
       isRetryable={isRetryable}
-      actions={({ entries }, dismiss) => {
+      resultActions={({ entries }, dismiss) => {
         const count = Math.max(0, ...entries.map(({ together = 0 }) => together));
         const stopped = () => {
           dismiss();
@@ -63,7 +63,7 @@ export function JobLines({ acts, connection, onStopped }: JobLinesProps) {
   );
 }
 
-/** For services that cannot stop a single job: asks for confirmation with the number, since the other jobs stop too. */
+/** For services that can't stop a single job: confirms with the number, since the other jobs stop too. */
 function StopTogether({ count, connection, onDone }: { count: number; connection: string | undefined; onDone: () => void }) {
   const t = useTranslations("acts.together");
   const [isAsking, setAsking] = useState(false);

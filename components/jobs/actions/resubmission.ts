@@ -9,17 +9,17 @@ const SEEDS = 2 ** 32;
 
 export type MaskedInput = { nodeId: string; node: string; input: string };
 export type Submission = { prompt: Graph; extra_data?: JsonObject };
-/** `masked`: the service kept no value for these inputs, so the workflow cannot run again as it is. */
+/** `masked`: inputs without a stored value, so the workflow can't be rerun as it is. */
 export type Resubmission = { kind: "ready"; submission: Submission } | { kind: "masked"; inputs: MaskedInput[] } | { kind: "no-graph" };
 
-/** What a job was made from, ready to be submitted again. A masked value is never sent: it would be taken for the secret. */
+/** The workflow of a job, ready to resubmit. A masked value is never sent, since it would be used as the secret. */
 export function toResubmission(workflow: unknown, newSeed?: () => number): Resubmission {
-  const read = unwrapWorkflow(workflow);
-  if (!read) return { kind: "no-graph" };
-  const inputs = maskedInputs(read.graph);
+  const unwrapped = unwrapWorkflow(workflow);
+  if (!unwrapped) return { kind: "no-graph" };
+  const inputs = maskedInputs(unwrapped.graph);
   if (inputs.length > 0) return { kind: "masked", inputs };
-  const prompt = newSeed ? withNewSeeds(read.graph, newSeed) : read.graph;
-  return { kind: "ready", submission: { prompt, ...(read.extraData && { extra_data: withoutMasks(read.extraData) }) } };
+  const prompt = newSeed ? withNewSeeds(unwrapped.graph, newSeed) : unwrapped.graph;
+  return { kind: "ready", submission: { prompt, ...(unwrapped.extraData && { extra_data: withoutMasks(unwrapped.extraData) }) } };
 }
 
 export function someSeed(): number {

@@ -6,11 +6,11 @@ import { type JobDetail } from "@/lib/contract/schemas/job";
 import { IDEMPOTENCY_HEADER, mayHaveStarted, RERUN_HEADER, submittedJob } from "@/lib/contract/workflow/submission";
 import { type Result } from "@/lib/shared/result";
 import { newIdempotencyKey } from "@/lib/shared/text";
-import { named, type Outcome, type ResultEntry, type TargetJob } from "./end-jobs";
+import { withJobNames, type Outcome, type ResultEntry, type TargetJob } from "./end-jobs";
 import { type MaskedInput, toResubmission } from "./resubmission";
 
 /** `unknown`: it may or may not have been submitted, and is never resent automatically. `unread`: nothing was sent. */
-type RanAgain =
+type RunAgainResult =
   | { kind: "submitted"; id: string }
   | { kind: "masked"; inputs: MaskedInput[] }
   | { kind: "no-graph" | "stopped" }
@@ -28,17 +28,17 @@ export async function runAgain(
   id: string,
   connection: string | undefined,
   { newSeed, call = callApi, isStopped }: Choices,
-): Promise<RanAgain> {
+): Promise<RunAgainResult> {
   const result = await call<JobDetail>(withQuery(`/api/jobs/${encodeURIComponent(id)}`, { connection }));
   if (!result.ok) return { kind: "unread", failure: result.failure };
-  const again = toResubmission(result.value.workflow, newSeed);
-  if (again.kind !== "ready") return again;
+  const resubmission = toResubmission(result.value.workflow, newSeed);
+  if (resubmission.kind !== "ready") return resubmission;
   if (isStopped?.()) return { kind: "stopped" };
   const headers = { [IDEMPOTENCY_HEADER]: newIdempotencyKey(), [RERUN_HEADER]: encodeURIComponent(id) };
-  const init = { method: "POST", json: again.submission, headers };
-  const sent = await call<unknown>(withQuery("/api/prompt", { connection }), init);
-  if (!sent.ok) return { kind: isUnanswered(sent.failure) ? "unknown" : "refused", failure: sent.failure };
-  const newId = submittedJob(sent.value);
+  const init = { method: "POST", json: resubmission.submission, headers };
+  const submitResult = await call<unknown>(withQuery("/api/prompt", { connection }), init);
+  if (!submitResult.ok) return { kind: isUnanswered(submitResult.failure) ? "unknown" : "refused", failure: submitResult.failure };
+  const newId = submittedJob(submitResult.value);
   return newId === undefined ? { kind: "unknown" } : { kind: "submitted", id: newId };
 }
 
@@ -47,20 +47,20 @@ function isUnanswered(failure: ApiFailure): boolean {
 }
 
 export async function runEachAgain(jobs: readonly TargetJob[], work: Work): Promise<ResultEntry[]> {
-  return named(jobs, await inBatches(jobs, 1, ([job]) => runOneAgain(job?.id ?? "", work), work));
+  return withJobNames(jobs, await inBatches(jobs, 1, ([job]) => runOneAgain(job?.id ?? "", work), work));
 }
 
 async function runOneAgain(id: string, work: Work): Promise<BatchOutcome<ResultEntry>> {
-  const ran = await runAgain(id, work.connection, {
+  const result = await runAgain(id, work.connection, {
     call: (path, init = {}) => callWithRetry(path, init, work),
     isStopped: () => work.signal.aborted,
   });
-  if (ran.kind === "submitted") return { entries: [{ id, outcome: "ranAgain", newId: ran.id }] };
-  const failure = "failure" in ran ? ran.failure : undefined;
-  if (ran.kind === "unread" && failure?.code === "CONSOLE_UNREACHABLE") return { entries: [{ id, outcome: "unsent" }], isOver: true };
-  const isMissing = ran.kind === "unread" && failure?.status === 404;
+  if (result.kind === "submitted") return { entries: [{ id, outcome: "ranAgain", newId: result.id }] };
+  const failure = "failure" in result ? result.failure : undefined;
+  if (result.kind === "unread" && failure?.code === "CONSOLE_UNREACHABLE") return { entries: [{ id, outcome: "unsent" }], isOver: true };
+  const isMissing = result.kind === "unread" && failure?.status === 404;
   return {
-    entries: [{ id, outcome: isMissing ? "missing" : outcomes[ran.kind], ...(failure && { failure }) }],
+    entries: [{ id, outcome: isMissing ? "missing" : outcomes[result.kind], ...(failure && { failure }) }],
     ...(failure && { isOver: affectsAllCalls(failure) }),
   };
 }

@@ -6,7 +6,7 @@ import { type SecretPlace } from "@/lib/contract/secrets/secret-places";
 
 type SecretsNoticeProps = { places: readonly SecretPlace[]; isSent?: boolean; actions?: ReactNode; className?: string };
 
-/** For the job's owner: which node or field contained a key or a token. The key itself never reaches a browser. */
+/** For the job's owner: the node or field that contained a key or token. The key never reaches a browser. */
 export function SecretsNotice({ places, isSent = true, actions, className }: SecretsNoticeProps) {
   const t = useTranslations("acts.secrets");
   const title = t(isSent ? "title" : "leftOut", { count: places.length });

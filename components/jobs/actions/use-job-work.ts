@@ -6,11 +6,11 @@ import { type AllPages, type Work } from "@/lib/browser/bulk/bulk-calls";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { type Result } from "@/lib/shared/result";
 import { useTellBusy } from "./busy-jobs";
-import { cancelJobs, causeOf, named, outcomes, removeJobs, type ResultEntry, type TargetJob, toneOf } from "./end-jobs";
+import { cancelJobs, causeOf, withJobNames, outcomes, removeJobs, type ResultEntry, type TargetJob, toneOf } from "./end-jobs";
 
-export type JobAct = "cancel" | "remove" | "runAgain";
+export type JobAction = "cancel" | "remove" | "runAgain";
 
-const acts: Readonly<Record<JobAct, (jobs: readonly TargetJob[], work: Work) => Promise<ResultEntry[]>>> = {
+const actions: Readonly<Record<JobAction, (jobs: readonly TargetJob[], work: Work) => Promise<ResultEntry[]>>> = {
   cancel: cancelJobs,
   remove: removeJobs,
   // The code is loaded on demand; if that fails, nothing was sent.
@@ -18,7 +18,7 @@ const acts: Readonly<Record<JobAct, (jobs: readonly TargetJob[], work: Work) => 
     import("./run-again").then(
       ({ runEachAgain }) => runEachAgain(jobs, work),
       () =>
-        named(
+        withJobNames(
           jobs,
           jobs.map(({ id }) => ({ id, outcome: "unsent" })),
         ),
@@ -27,19 +27,19 @@ const acts: Readonly<Record<JobAct, (jobs: readonly TargetJob[], work: Work) => 
 
 type Choices<Query> = {
   connection: string | undefined;
-  onDone: (jobAct: JobAct, entries: readonly ResultEntry[]) => void;
-  /** Called instead of `onDone` if the page was left meanwhile, for state that outlives the page. */
-  onLeft?: (entries: readonly ResultEntry[]) => void;
+  onDone: (jobAct: JobAction, entries: readonly ResultEntry[]) => void;
+  /** Called instead of `onDone` after leaving the page, for state that outlives it. */
+  onUnfinished?: (entries: readonly ResultEntry[]) => void;
   onRestored?: (jobs: readonly TargetJob[]) => void;
   walk?: (query: Query, work: Work) => Promise<Result<AllPages<TargetJob>, ApiFailure>>;
 };
 
-export function useJobWork<Query = never>({ connection, onDone, onLeft, onRestored, walk }: Choices<Query>) {
+export function useJobWork<Query = never>({ connection, onDone, onUnfinished, onRestored, walk }: Choices<Query>) {
   const t = useTranslations("acts");
   const errors = useTranslations("errors");
   const summaryOf = useSummary();
-  const carryOut = ({ act, items }: BulkRequest<JobAct, TargetJob>, work: Work) => acts[act](items, work);
-  const work = useBulkWork<JobAct, TargetJob, ResultEntry, Query>({
+  const carryOut = ({ action, items }: BulkRequest<JobAction, TargetJob>, work: Work) => actions[action](items, work);
+  const work = useBulkWork<JobAction, TargetJob, ResultEntry, Query>({
     connection,
     carryOut,
     walk,
@@ -48,8 +48,8 @@ export function useJobWork<Query = never>({ connection, onDone, onLeft, onRestor
       if (jobAct !== "runAgain") showToast({ tone: "off", text: t(`back.${jobAct}`, { count: items.length }) });
       onRestored?.(items);
     },
-    onLeft: (entries) => {
-      onLeft?.(entries);
+    onUnfinished: (entries) => {
+      onUnfinished?.(entries);
       const { text, tone } = summaryOf(entries);
       const cause = causeOf(entries);
       showToast({ tone, text: cause ? `${text}: ${failureText(errors, cause)}` : text });
@@ -57,10 +57,10 @@ export function useJobWork<Query = never>({ connection, onDone, onLeft, onRestor
   });
   const idsIn = (kind: "undoable" | "working") =>
     new Set(work.works.flatMap(({ phase }) => (phase.kind === kind ? phase.items.map(({ id }) => id) : [])));
-  // A job that is run again stays as it is, and may be ended meanwhile.
+  // A rerun leaves the original job unchanged.
   useTellBusy(
     work.works.flatMap(({ phase }) =>
-      (phase.kind === "undoable" || phase.kind === "working") && phase.act !== "runAgain" ? phase.items.map(({ id }) => id) : [],
+      (phase.kind === "undoable" || phase.kind === "working") && phase.action !== "runAgain" ? phase.items.map(({ id }) => id) : [],
     ),
   );
   return { ...work, pendingIds: idsIn("undoable"), busyIds: idsIn("working") };

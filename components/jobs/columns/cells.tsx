@@ -33,7 +33,7 @@ export function useCellWords(): CellWords {
   return useMemo(() => ({ t, states, durations, nodes, ago, cannotOpen }), [t, states, durations, nodes, ago, cannotOpen]);
 }
 
-/** On narrow screens a second line shows what has no column there. */
+/** On narrow screens, a second line shows the hidden columns. */
 export function stateCell(cell: StateCell): ReactNode {
   const { row, words } = cell;
   return (
@@ -91,12 +91,12 @@ function Match({ match: { text, marks } }: { match: NonNullable<JobRow["match"]>
 }
 
 export function whatCell({ row, words: { t, nodes }, hrefOf }: Cell): ReactNode {
-  const { id, error, progress, expected, startedMs, runningNode, label, match, waits } = row;
+  const { id, error, progress, expected, startedMs, runningNode, label, match, waiting } = row;
   const node = runningNode && formatRunningNode(nodes, runningNode);
   const now = error ? (
     rowPart(hrefOf(id), error, "block min-w-0 truncate text-bad", error)
-  ) : waits?.state === "queued" ? (
-    <span className="min-w-0 truncate text-wait">{t("queuedOn", { runners: waits.runners.join(", "), ahead: waits.ahead ?? 0 })}</span>
+  ) : waiting?.state === "queued" ? (
+    <span className="min-w-0 truncate text-wait">{t("queuedOn", { runners: waiting.runners.join(", "), ahead: waiting.ahead ?? 0 })}</span>
   ) : progress === undefined && node === undefined && !(expected && startedMs) ? null : (
     <RowProgress row={row} t={t} node={node} />
   );
@@ -115,18 +115,18 @@ export function whatCell({ row, words: { t, nodes }, hrefOf }: Cell): ReactNode 
 }
 
 function RowProgress({ row: { progress, expected, startedMs }, t, node }: { row: JobRow; t: CellWords["t"]; node?: string }): ReactNode {
-  const { share, left } = useRunProgress({ value: progress, expected, startedMs });
+  const { share, remaining } = useRunProgress({ value: progress, expected, startedMs });
   return (
     <span className="inline-flex min-w-0 items-center gap-1.5 text-ink-3">
       {share === undefined ? null : (
         <>
-          <ProgressBar value={share} label={t("progress")} className={node || left ? "w-9 shrink-0" : "shrink-0"} />
+          <ProgressBar value={share} label={t("progress")} className={node || remaining ? "w-9 shrink-0" : "shrink-0"} />
           <span className="shrink-0 tabular-nums">{t("percent", { value: Math.round(share * 100) })}</span>
         </>
       )}
-      {left ? (
-        <span title={left} className="min-w-0 truncate tabular-nums">
-          {left}
+      {remaining ? (
+        <span title={remaining} className="min-w-0 truncate tabular-nums">
+          {remaining}
         </span>
       ) : null}
       <span title={node} className="min-w-0 shrink-[99] truncate">
@@ -202,7 +202,7 @@ const controls = "button, input, label, select, textarea";
 const isPlain = (event: MouseEvent) => event.button === 0 && !event.metaKey && !event.ctrlKey && !event.shiftKey && !event.altKey;
 const isForTab = (event: MouseEvent) => event.button === 1 || (event.button === 0 && (event.metaKey || event.ctrlKey));
 
-/** A click in a row opens its job beside the list if `onOpen` finds room, otherwise its page; a click for another tab opens it there. */
+/** A click opens the job in the panel if `onOpen` finds space, otherwise its page. Modified clicks use a new tab. */
 export function useRowClick(onOpen?: (id: string) => boolean): (event: MouseEvent<HTMLElement>) => void {
   const connectionParam = useConnectionParam();
   const router = useRouter();

@@ -33,7 +33,7 @@ export function isInputId(id: ColumnId): id is InputId {
   return id.startsWith("input:");
 }
 
-const stored = object(
+const readStored = object(
   {},
   {
     order: list(readId, 50),
@@ -44,9 +44,9 @@ const stored = object(
   },
 );
 
-/** Reads what was stored, perhaps by an older version or by hand; anything invalid falls back to the default. */
+/** Reads the stored choice; anything invalid falls back to the default. */
 export function readChoice(storedValue: unknown): ColumnChoice {
-  const { order = [], hidden = [], ...choice } = stored(storedValue) ?? {};
+  const { order = [], hidden = [], ...choice } = readStored(storedValue) ?? {};
   const ordered = withFewValues(order);
   return {
     ...DEFAULT_CHOICE,
@@ -86,15 +86,15 @@ export function shownInputs(choice: ColumnChoice): InputId[] {
 }
 
 function besideWorkflow(order: readonly ColumnId[], id: InputId): ColumnId[] {
-  const others = order.filter((each) => each !== id);
-  return others.toSpliced(others.indexOf("workflow") + 1, 0, id);
+  const otherColumns = order.filter((each) => each !== id);
+  return otherColumns.toSpliced(otherColumns.indexOf("workflow") + 1, 0, id);
 }
 
 /** One for each connection, shared by all callers. Empty on the server. */
 const choices = new Map<string, Persisted<ColumnChoice | undefined>>();
 
 function choiceOf(connection: string): Persisted<ColumnChoice | undefined> {
-  const read = (stored: unknown) => (stored === undefined ? undefined : readChoice(stored));
+  const read = (value: unknown) => (value === undefined ? undefined : readChoice(value));
   const storedChoice = choices.get(connection) ?? persisted(`lightdesk:jobs-columns:${connection}`, read);
   if (typeof window !== "undefined") choices.set(connection, storedChoice);
   return storedChoice;

@@ -24,7 +24,7 @@ export function ValueCell({ id, connection, node, input }: { id: string; connect
   }, [wasSeen]);
   const path = pathOf(id, connection);
   const { data, error } = useSWR(wasSeen ? ["inputs", path] : null, () => readInputs(path), {
-    // What was submitted does not change.
+    // Submitted inputs never change.
     revalidateIfStale: false,
     revalidateOnFocus: false,
     revalidateOnReconnect: false,

@@ -19,24 +19,24 @@ import { type JobFacts } from "./job-facts";
 
 type JobActionsProps = {
   facts: JobFacts;
-  acts: ReturnType<typeof useJobActs>;
+  actions: ReturnType<typeof useJobActions>;
 };
 
-export function JobActions({ facts: { job, workflowParts }, acts }: JobActionsProps) {
+export function JobActions({ facts: { job, workflowParts }, actions }: JobActionsProps) {
   const connectionParam = useConnectionParam();
   const t = useTranslations("jobs.job.acts");
-  const { isEnding } = acts;
-  const isBusy = acts.again.isBusy === true;
-  const canStop = useCanStop(acts.connection, job.state === "in_progress");
+  const { isEnding } = actions;
+  const isBusy = actions.again.isBusy === true;
+  const canStop = useCanStop(actions.connection, job.state === "in_progress");
   return (
     <span className="flex flex-wrap justify-end gap-2">
       {job.state === "pending" ? (
-        <Button tone="danger" busy={isEnding} onClick={() => acts.end(job.state)}>
+        <Button tone="danger" busy={isEnding} onClick={() => actions.end(job.state)}>
           {t("cancel")}
         </Button>
       ) : null}
       {job.state !== "in_progress" ? null : canStop ? (
-        <Button tone="danger" busy={isEnding} onClick={() => acts.end(job.state)}>
+        <Button tone="danger" busy={isEnding} onClick={() => actions.end(job.state)}>
           {t("stop")}
         </Button>
       ) : (
@@ -49,11 +49,11 @@ export function JobActions({ facts: { job, workflowParts }, acts }: JobActionsPr
           </ButtonLink>
           <ButtonLink href={editHref(job.id, connectionParam)}>{t("edit")}</ButtonLink>
           {workflowParts.seeds > 0 ? (
-            <Button busy={isBusy} onClick={oncePressed(() => void acts.runAgain(true))}>
+            <Button busy={isBusy} onClick={oncePressed(() => void actions.runAgain(true))}>
               {t("newSeeds")}
             </Button>
           ) : null}
-          <Button tone={job.terminal ? "primary" : "plain"} busy={isBusy} onClick={oncePressed(() => void acts.runAgain(false))}>
+          <Button tone={job.terminal ? "primary" : "plain"} busy={isBusy} onClick={oncePressed(() => void actions.runAgain(false))}>
             {t("again")}
           </Button>
         </>
@@ -62,20 +62,20 @@ export function JobActions({ facts: { job, workflowParts }, acts }: JobActionsPr
   );
 }
 
-/** Undo, the outcome of the newest act, and missing confirmations, laid over the page's lower edge so that nothing moves. */
-export function JobActAnswer({ facts: { job }, acts }: JobActionsProps) {
+/** Undo, the newest result, and missing confirmations, over the page's lower edge so that nothing moves. */
+export function JobActionResult({ facts: { job }, actions }: JobActionsProps) {
   const connectionParam = useConnectionParam();
   const t = useTranslations("jobs.job.acts");
   const common = useTranslations("common");
-  const acted = useTranslations("acts");
-  const { result, failure, masked } = acts.again;
+  const actionTexts = useTranslations("acts");
+  const { result, failure, masked } = actions.again;
   return (
     <>
       <LowerEdge>
-        <JobLines acts={acts.work} connection={acts.connection} onStopped={acts.refresh} />
+        <JobLines actions={actions.work} connection={actions.connection} onStopped={actions.refresh} />
         {result ? (
           <WorkLines label={t("label")}>
-            <WorkLine tone={result.tone} text={result.text} onDismiss={acts.dismiss}>
+            <WorkLine tone={result.tone} text={result.text} onDismiss={actions.dismiss}>
               {result.jobId ? (
                 <ButtonLink href={jobHref(result.jobId, connectionParam)} size="small">
                   {t("open", { id: shortId(result.jobId) })}
@@ -86,18 +86,18 @@ export function JobActAnswer({ facts: { job }, acts }: JobActionsProps) {
         ) : null}
         {failure ? (
           <div className="w-[min(640px,calc(100%-32px))] rounded-lg bg-surface shadow-xl">
-            <FailureMessage failure={failure} actions={<Button onClick={acts.dismiss}>{common("dismiss")}</Button>} />
+            <FailureMessage failure={failure} actions={<Button onClick={actions.dismiss}>{common("dismiss")}</Button>} />
           </div>
         ) : null}
       </LowerEdge>
       <Dialog
         isOpen={masked !== undefined}
-        onClose={acts.dismiss}
+        onClose={actions.dismiss}
         title={t("maskedTitle", { count: masked?.length ?? 0 })}
         actions={
           <>
-            <Button onClick={acts.dismiss}>{common("cancel")}</Button>
-            <ButtonLink href={withoutSecretsHref(job.id, connectionParam)}>{acted("secrets.again")}</ButtonLink>
+            <Button onClick={actions.dismiss}>{common("cancel")}</Button>
+            <ButtonLink href={withoutSecretsHref(job.id, connectionParam)}>{actionTexts("secrets.again")}</ButtonLink>
             <ButtonLink href={editHref(job.id, connectionParam)} tone="primary">
               {t("edit")}
             </ButtonLink>
@@ -122,7 +122,7 @@ function oncePressed(act: () => void) {
   return ({ detail }: MouseEvent) => (detail > 1 ? undefined : act());
 }
 
-/** The Run form without the masked values: the person sees what is sent before sending it. */
+/** The Run form without the masked values, so that the user sees what is sent. */
 export function withoutSecretsHref(id: string, connection: string | undefined) {
   return withQuery("/run", { job: id, without: "secrets", connection });
 }
@@ -131,37 +131,37 @@ function editHref(id: string, connection: string | undefined) {
   return withQuery("/run", { job: id, connection });
 }
 
-type AgainResult = { tone: Tone; text: string; jobId?: string };
-type Again = { isBusy?: boolean; result?: AgainResult; failure?: ApiFailure; masked?: MaskedInput[] };
+type RerunResult = { tone: Tone; text: string; jobId?: string };
+type RerunState = { isBusy?: boolean; result?: RerunResult; failure?: ApiFailure; masked?: MaskedInput[] };
 
 /** Ends a job, which can be undone for a moment, and runs its workflow again. */
-export function useJobActs({ jobId, connection, onDone }: { jobId: string; connection: string | undefined; onDone: () => void }) {
+export function useJobActions({ jobId, connection, onDone }: { jobId: string; connection: string | undefined; onDone: () => void }) {
   const t = useTranslations("jobs.job.acts");
-  const [again, setAgain] = useState<Again>({});
+  const [rerun, setRerun] = useState<RerunState>({});
   const work = useJobWork({ connection, onDone });
 
   async function run(withNewSeeds: boolean) {
-    setAgain({ isBusy: true });
-    const ran = await runAgain(jobId, connection, { newSeed: withNewSeeds ? someSeed : undefined });
-    if (ran.kind === "submitted") setAgain({ result: { tone: "ok", text: t("submitted"), jobId: ran.id } });
-    else if (ran.kind === "masked") setAgain({ masked: ran.inputs });
-    else if (ran.kind === "no-graph") setAgain({ result: { tone: "off", text: t("noGraph") } });
-    else if (ran.kind === "unread" || ran.kind === "refused") setAgain({ failure: ran.failure });
-    else setAgain({ result: { tone: "unknown", text: t("outcomeUnknown") } });
+    setRerun({ isBusy: true });
+    const result = await runAgain(jobId, connection, { newSeed: withNewSeeds ? someSeed : undefined });
+    if (result.kind === "submitted") setRerun({ result: { tone: "ok", text: t("submitted"), jobId: result.id } });
+    else if (result.kind === "masked") setRerun({ masked: result.inputs });
+    else if (result.kind === "no-graph") setRerun({ result: { tone: "off", text: t("noGraph") } });
+    else if (result.kind === "unread" || result.kind === "refused") setRerun({ failure: result.failure });
+    else setRerun({ result: { tone: "unknown", text: t("outcomeUnknown") } });
   }
 
   return {
     connection,
     work,
-    again,
+    again: rerun,
     isEnding: useBusyJobs().has(jobId),
     end: (state: JobState) => {
-      setAgain({});
+      setRerun({});
       work.dismissEnded();
-      work.schedule({ act: "cancel", items: [{ id: jobId, state }] });
+      work.schedule({ action: "cancel", items: [{ id: jobId, state }] });
     },
     refresh: onDone,
     runAgain: run,
-    dismiss: () => setAgain({}),
+    dismiss: () => setRerun({}),
   };
 }

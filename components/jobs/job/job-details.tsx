@@ -112,7 +112,7 @@ function JobLinks({ ids }: { ids: readonly string[] }) {
   );
 }
 
-/** Details give the submission in whole seconds, so for a short wait only an upper bound is known. */
+/** Details contain whole seconds, so a short wait is only an upper bound. */
 function Waited({ fromMs, toMs }: { fromMs: number; toMs: number }) {
   const t = useTranslations("jobs.job.details");
   const duration = durationText(useTranslations("common.duration"), toMs - fromMs);
@@ -148,10 +148,10 @@ function Clock({ ms }: { ms: number }) {
 }
 
 /** While a job waits or runs: its progress, exactly in the words and numbers that the service sends. */
-export function JobProgress({ facts: { job, currentNode, waits }, connection }: { facts: JobFacts; connection?: string }) {
+export function JobProgress({ facts: { job, currentNode, waiting }, connection }: { facts: JobFacts; connection?: string }) {
   const t = useTranslations("jobs.job.progress");
   const { state, createdAtMs, startedAtMs, progress, expected } = job;
-  const { share, left } = useRunProgress({ value: progress?.value, expected, startedMs: startedAtMs });
+  const { share, remaining } = useRunProgress({ value: progress?.value, expected, startedMs: startedAtMs });
   if (state === "pending") {
     return (
       <Card>
@@ -159,9 +159,9 @@ export function JobProgress({ facts: { job, currentNode, waits }, connection }: 
           <b className="font-semibold">{t("waiting")}</b>
           <span className="ml-auto text-ink-3">{createdAtMs === undefined ? null : <RunningDuration fromMs={createdAtMs} />}</span>
         </p>
-        {waits ? (
+        {waiting ? (
           <p className="mt-1 text-wait">
-            {t(`waits.${waits.state}`, { runners: waits.runners.join(", "), count: waits.runners.length, ahead: waits.ahead ?? 0 })}
+            {t(`waits.${waiting.state}`, { runners: waiting.runners.join(", "), count: waiting.runners.length, ahead: waiting.ahead ?? 0 })}
           </p>
         ) : null}
       </Card>
@@ -176,7 +176,7 @@ export function JobProgress({ facts: { job, currentNode, waits }, connection }: 
           {progress?.nodesTotal === undefined ? null : (
             <span className="text-ink-2">{t("nodes", { done: progress.nodesDone ?? 0, total: progress.nodesTotal })}</span>
           )}
-          {left ? <span className="text-ink-2 tabular-nums">{left}</span> : null}
+          {remaining ? <span className="text-ink-2 tabular-nums">{remaining}</span> : null}
           <span className="ml-auto text-ink-3">{startedAtMs === undefined ? null : <RunningDuration fromMs={startedAtMs} />}</span>
         </p>
         {share === undefined ? null : <ProgressBar value={share} label={t("label")} className="h-1.5 w-full" />}

@@ -14,7 +14,7 @@ type JobErrorProps = {
   onShowNode: (nodeId: string) => void;
 };
 
-/** What failed, in which node, after how long; then further details from the service, collapsed. */
+/** The failed part, its node and duration, then further collapsed details from the service. */
 export function JobError({ failure, facts: { job, timeline }, onShowNode }: JobErrorProps) {
   const t = useTranslations("jobs.job.error");
   const { startedAtMs, endedAtMs } = job;
@@ -77,7 +77,7 @@ function Reason({ failure }: { failure: JobFailure }) {
   return <p className="font-mono text-sm break-words whitespace-pre-wrap">{reason || t("silent")}</p>;
 }
 
-/** What the refusal says about each node, with a link to the node in the graph. */
+/** The refusal's problems per node, with a link to the node in the graph. */
 function RefusedNodes({ nodes, onShowNode }: { nodes: NonNullable<JobFailure["refused"]>; onShowNode: (nodeId: string) => void }) {
   const t = useTranslations("jobs.job.error");
   return (
@@ -132,28 +132,28 @@ function reportOf(job: JobFacts["job"], failure: JobFailure, traceback: string):
 }
 
 type JobMissingProps = {
-  wasThere: boolean;
+  existed: boolean;
   /** It had not ended when it was last seen. */
   wasMoving?: boolean;
   isForbidden?: boolean;
   /** The id can't be part of a URL, so no request was sent. */
   isUnopenable?: boolean;
   /** The link back, where the list is not beside it. */
-  back?: ReactNode;
+  backLink?: ReactNode;
 };
 
-/** Shown in place of a state: the service has no trace of a job that waited or ran. */
+/** Shown instead of a state: the service lost a job that waited or ran. */
 export function GoneBadge() {
   return <StatusBadge tone="off" word={useTranslations("jobs.job.missing")("badge")} />;
 }
 
 /** Most services answer the same for a deleted job and for another person's; so does this page. */
-export function JobMissing({ wasThere, wasMoving = false, isForbidden = false, isUnopenable = false, back }: JobMissingProps) {
+export function JobMissing({ existed, wasMoving = false, isForbidden = false, isUnopenable = false, backLink }: JobMissingProps) {
   const t = useTranslations("jobs.job.missing");
   const cannotOpen = useTranslations("common")("cannotOpen");
-  if (isUnopenable) return <EmptyState title={cannotOpen} action={back} />;
-  if (isForbidden) return <EmptyState title={t("forbidden")} text={t("forbiddenText")} action={back} />;
-  if (!wasThere) return <EmptyState title={t("title")} text={t("text")} action={back} />;
+  if (isUnopenable) return <EmptyState title={cannotOpen} action={backLink} />;
+  if (isForbidden) return <EmptyState title={t("forbidden")} text={t("forbiddenText")} action={backLink} />;
+  if (!existed) return <EmptyState title={t("title")} text={t("text")} action={backLink} />;
   return (
     <p role="status" className="rounded-lg border border-line bg-off-soft px-3.5 py-2.5">
       {t(wasMoving ? "left" : "vanished")}

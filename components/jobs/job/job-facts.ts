@@ -28,7 +28,7 @@ export type JobFailure = JobErrorView & {
 /** The state in the words of the service's two views, read at the same time; the status view may be missing. */
 export type RawWords = { details: string; status?: string };
 
-/** What a job's page shows: the job, and what only its details hold. The submitted graph itself stays on the server. */
+/** The job's page data. The submitted graph stays on the server. */
 /**
  * `cache_cleared`: a runner's output files were gone, so the job ran a second time. `outputs_refused`: the runner ran only some outputs.
  */
@@ -44,17 +44,17 @@ export type JobFacts = {
   reruns?: readonly string[];
   /** Where a key or a token was; only the job's owner gets this. */
   secretPlaces?: readonly SecretPlace[];
-  /** Where it runs or ran, and in which attempt. */
+  /** Its runner, and the attempt. */
   runner?: JobRunner;
   /** Why it waits, where no runner able to do it accepts jobs. */
-  waits?: JobWaits;
+  waiting?: JobWaits;
   currentNode?: string;
   failure?: JobFailure;
   notes: JobNote[];
   outputs: { view: OutputView; node: string }[];
   timeline: TimelineNode[];
   words: RawWords;
-  /** Of the submitted workflow, what decides which actions are possible; absent where the service kept none. */
+  /** The parts of the workflow that decide which actions are possible; absent if the service kept none. */
   workflowParts?: { nodes: number; seeds: number };
 };
 
@@ -71,7 +71,7 @@ export function toJobFacts(detail: JobDetail, status?: JobStatus): JobFacts {
     ...(detail.reruns && { reruns: detail.reruns }),
     ...(detail.held_secrets && { secretPlaces: detail.held_secrets }),
     ...(detail.runner && { runner: detail.runner }),
-    ...(detail.waits && job.state === "pending" && { waits: detail.waits }),
+    ...(detail.waits && job.state === "pending" && { waiting: detail.waits }),
     ...(current !== undefined && { currentNode: names.get(current) ?? current }),
     ...(error && { failure: withNames(error, detail, names) }),
     notes: notesOf(detail, names),
@@ -92,7 +92,7 @@ function toGone(facts: JobFacts): JobFacts {
   return { ...rest, timeline, job: { ...job, state: "unknown", terminal: true } };
 }
 
-/** What is shown of a job after the failure `failure`: `last` is the state before it. */
+/** A job's state after `failure`: `last` is the state before it. */
 export function factsAfter(last: JobFacts | undefined, failure: Failure | undefined) {
   const isGone = failure?.code === "NOT_FOUND";
   return {
@@ -108,7 +108,7 @@ export function ownName({ job, workflow }: Pick<JobFacts, "job" | "workflow">): 
   return workflow === namelessWorkflow(job.workflowId ?? job.id) ? undefined : workflow;
 }
 
-/** What only the status view reports: the machine, and the submission in milliseconds, where the details have whole seconds. */
+/** Fields of the status view only: the machine, and the submission in milliseconds. */
 type StatusFacts = Pick<JobView, "assignedTo" | "createdAtMs"> & { word?: string };
 
 export function toStatusFacts({ assigned_inference, created_at, status }: JobStatus): StatusFacts {
@@ -204,11 +204,11 @@ function timelineOf(detail: JobDetail, names: ReadonlyMap<string, string>, job: 
   timeline.sort((timelineNode, other) => (timelineNode.startMs ?? Number.MAX_SAFE_INTEGER) - (other.startMs ?? Number.MAX_SAFE_INTEGER));
   const last = failedId ?? stoppedId ?? currentId;
   const isListed = last === undefined || timeline.some(({ nodeId }) => nodeId === last);
-  const reported = reportedStates(detail);
-  const executed = new Set(reported.flatMap(([nodeId, was]) => (was === "done" ? [nodeId] : [])));
+  const reportedEntries = reportedStates(detail);
+  const executed = new Set(reportedEntries.flatMap(([nodeId, was]) => (was === "done" ? [nodeId] : [])));
   if (isBroken)
     for (const node of timeline) if (node.state === "done" && !hasEnded(node, timeline, stoppedId, executed)) node.state = "stopped";
-  const untimed = reported.filter(([nodeId]) => own(detail.execution_meta, nodeId) === undefined && nodeId !== last);
+  const untimed = reportedEntries.filter(([nodeId]) => own(detail.execution_meta, nodeId) === undefined && nodeId !== last);
   const unlisted = (state: "cached" | "done") =>
     untimed.flatMap(([nodeId, was]) => (was === state ? [{ nodeId, name: names.get(nodeId) ?? nodeId, state }] : []));
   const timelineNodes: TimelineNode[] = [...unlisted("cached"), ...timeline, ...unlisted("done")];
@@ -258,7 +258,7 @@ function reportedStates(detail: JobDetail): [nodeId: string, state: "cached" | "
   return [...states];
 }
 
-/** A service has times only for finished nodes; the node that failed or was stopped took the rest, from the last end to the job's own. */
+/** Services report times only for finished nodes; the failed or stopped node gets the rest. */
 function withSpan(node: TimelineNode, timeline: readonly TimelineNode[], { startedAtMs, endedAtMs }: Course): TimelineNode {
   const ends = timeline.flatMap(({ nodeId, endMs }) => (nodeId === node.nodeId || endMs === undefined ? [] : [endMs]));
   const startMs = node.startMs ?? (ends.length > 0 ? Math.max(...ends) : startedAtMs);

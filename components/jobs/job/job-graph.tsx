@@ -4,10 +4,10 @@ import { useEffect, useMemo, useRef } from "react";
 import { FailureMessage } from "@/components/frame/failure/failure-message";
 import { type NodeMark, type NodeMarks, withTitles } from "@/components/graph/node-search";
 import { storedTextOfJob } from "@/components/graph/save-workflow";
-import { type NodeAsk } from "@/components/graph/workflow-graph";
+import { type NodeRequest } from "@/components/graph/workflow-graph";
 import { Card } from "@/components/ui/card";
 import { cn } from "@/components/ui/cn";
-import { useNear } from "@/components/ui/hooks/use-media";
+import { useIsNear } from "@/components/ui/hooks/use-media";
 import { Skeleton } from "@/components/ui/skeleton";
 import { Duration, useClampedNow } from "@/components/ui/time/relative-time";
 import { useOnce } from "@/lib/browser/live/use-live";
@@ -35,13 +35,13 @@ function readSubmitted({ workflow, class_names: names = {} }: JobDetail) {
 }
 
 /** `canSave`: it may be saved as a file of the connection. */
-type JobGraphProps = { facts: JobFacts; connection?: string; ask?: NodeAsk; canSave: boolean };
+type JobGraphProps = { facts: JobFacts; connection?: string; nodeRequest?: NodeRequest; canSave: boolean };
 
 /** The workflow of a job. The graph and its code load when the card scrolls into view. */
-export function JobGraph({ facts, connection, ask, canSave }: JobGraphProps) {
+export function JobGraph({ facts, connection, nodeRequest, canSave }: JobGraphProps) {
   const t = useTranslations("jobs.job.graph");
   const card = useRef<HTMLDivElement>(null);
-  const isNear = useNear(card) || ask !== undefined;
+  const isNear = useIsNear(card) || nodeRequest !== undefined;
   const id = facts.job.id;
   // The page keeps the same details under another key.
   const path = withQuery(`/api/jobs/${encodeURIComponent(id)}`, { connection });
@@ -49,8 +49,8 @@ export function JobGraph({ facts, connection, ask, canSave }: JobGraphProps) {
   const graph = submitted.value?.graph;
   const marks = useMemo(() => marksOf(facts, graph ?? {}), [facts, graph]);
   useEffect(() => {
-    if (ask) card.current?.scrollIntoView({ block: "nearest" });
-  }, [ask]);
+    if (nodeRequest) card.current?.scrollIntoView({ block: "nearest" });
+  }, [nodeRequest]);
   if (!facts.workflowParts) {
     return (
       <Card title={t("title")}>
@@ -68,7 +68,7 @@ export function JobGraph({ facts, connection, ask, canSave }: JobGraphProps) {
           marks={marks}
           json={submitted.value?.json}
           fileName={fileName}
-          ask={ask}
+          nodeRequest={nodeRequest}
           save={canSave ? { title: facts.workflow, connection, textOf: () => storedTextOfJob(submitted.value?.json) } : undefined}
         />
       ) : submitted.value ? (
@@ -94,7 +94,7 @@ function GraphSkeleton() {
   );
 }
 
-/** The mark of each node in the graph. A node of which nothing is known has no mark, but waits where the service reports progress. */
+/** The mark of each node in the graph. Unknown nodes have none, but wait if the service reports progress. */
 export function marksOf({ job, timeline, failure }: JobFacts, graph: Graph): NodeMarks {
   const marks = new Map<string, NodeMark>();
   if (job.state === "in_progress" && job.progress) {

@@ -17,7 +17,7 @@ import { useLive } from "@/lib/browser/live/use-live";
 import { jobHref, newTabProps, shortId, thumbnailUrl, viewUrl, withQuery } from "@/lib/browser/urls";
 import { type JobDetail } from "@/lib/contract/schemas/job";
 import { JobPanelFrame } from "../list/list-screen";
-import { JobActAnswer, JobActions, useJobActs } from "./job-actions";
+import { JobActionResult, JobActions, useJobActions } from "./job-actions";
 import { JobDetails, JobProgress } from "./job-details";
 import { GoneBadge, JobError, JobMissing, JobNotes } from "./job-error";
 import { factsAfter, type JobFacts, toJobFacts } from "./job-facts";
@@ -32,7 +32,7 @@ type JobPanelProps = {
   onPrevious?: () => void;
 };
 
-/** Beside the list on wide screens, over it on narrow ones. The list keeps its place; on closing, the last shown job gets the focus. */
+/** Next to the list on wide screens, over it on narrow ones. On closing, the last shown job gets the focus. */
 export function JobPanel({ jobId, connection, canRun, onClose, onNext, onPrevious }: JobPanelProps) {
   const connectionParam = useConnectionParam();
   const t = useTranslations("jobs.panel");
@@ -54,7 +54,7 @@ export function JobPanel({ jobId, connection, canRun, onClose, onNext, onPreviou
     <JobPanelFrame ref={panel} tabIndex={-1} aria-label={t("label", { id: shortId(jobId) })}>
       <div className="mb-2.5 flex items-center gap-1">
         <h2 className="mr-auto min-w-0">
-          <CopyableId id={jobId} shown={8} />
+          <CopyableId id={jobId} displayText={8} />
         </h2>
         <Link ref={page} href={jobHref(jobId, connectionParam)} className={buttonStyle({ tone: "quiet", size: "small" })}>
           {t("openPage")}
@@ -85,7 +85,7 @@ type PanelKeys = { onClose: () => void; onNext?: () => void; onPrevious?: () => 
 /** Handled before the list's own keys: with a job open, j and k switch jobs. */
 function usePanelKeys(panel: RefObject<HTMLElement | null>, { onClose, onNext, onPrevious }: PanelKeys): void {
   useEscape("panel", onClose);
-  const act = (event: KeyboardEvent): boolean => {
+  const handleKey = (event: KeyboardEvent): boolean => {
     if (!isFreeKey(event)) return false;
     // Up and down scroll the panel; left and right are free inside it.
     const isInside = panel.current?.contains(document.activeElement) ?? false;
@@ -100,7 +100,7 @@ function usePanelKeys(panel: RefObject<HTMLElement | null>, { onClose, onNext, o
   };
   usePageKey(
     (event) => {
-      if (event.defaultPrevented || document.querySelector("dialog[open]") || !act(event)) return;
+      if (event.defaultPrevented || document.querySelector("dialog[open]") || !handleKey(event)) return;
       event.preventDefault();
       event.stopImmediatePropagation();
     },
@@ -179,12 +179,12 @@ function JobPanelBody({ jobId, connection, canRun, onOpenPage }: JobPanelBodyPro
   const t = useTranslations("jobs.panel");
   const path = connection ? withQuery(`/api/jobs/${encodeURIComponent(jobId)}`, { connection }) : undefined;
   const live = useLive(path, { read: readJob, isFinal: hasEnded });
-  const acts = useJobActs({ jobId, connection, onDone: () => void live.refresh() });
+  const actions = useJobActions({ jobId, connection, onDone: () => void live.refresh() });
   const { value, failure } = live;
   const { facts, isGone, wasMoving, isForbidden } = factsAfter(value, failure);
   return (
     <div className="flex flex-col gap-3">
-      {isGone || isForbidden ? <JobMissing wasThere={facts !== undefined} wasMoving={wasMoving} isForbidden={isForbidden} /> : null}
+      {isGone || isForbidden ? <JobMissing existed={facts !== undefined} wasMoving={wasMoving} isForbidden={isForbidden} /> : null}
       {failure && !isGone && !isForbidden ? <FailureMessage failure={failure} onRetry={() => void live.refresh()} /> : null}
       {facts ? (
         <>
@@ -196,14 +196,14 @@ function JobPanelBody({ jobId, connection, canRun, onOpenPage }: JobPanelBodyPro
             {facts.job.terminal ? null : <Freshness atMs={live.atMs} isFailing={failure !== undefined} />}
           </p>
           <JobPanelOutputs facts={facts} connection={connection} />
-          {canRun && !isGone && !isForbidden ? <JobActions facts={facts} acts={acts} /> : null}
+          {canRun && !isGone && !isForbidden ? <JobActions facts={facts} actions={actions} /> : null}
           {facts.failure ? <JobError failure={facts.failure} facts={facts} onShowNode={onOpenPage} /> : null}
           <ClampedClock value={failure && live.atMs}>
             <JobProgress facts={facts} connection={connection} />
             <JobNotes notes={facts.notes} onShowNode={onOpenPage} />
             <JobDetails facts={facts} />
           </ClampedClock>
-          <JobActAnswer facts={facts} acts={acts} />
+          <JobActionResult facts={facts} actions={actions} />
         </>
       ) : null}
       {!facts && !failure ? <LoadingBlocks label={t("loading")} blocks={["h-6 w-40", "aspect-[4/3] w-full", "h-36 w-full"]} /> : null}

@@ -22,7 +22,7 @@ import { type Failure } from "@/lib/contract/failure";
 import { isAddressableId } from "@/lib/contract/params";
 import { type JobDetail } from "@/lib/contract/schemas/job";
 import { type Result } from "@/lib/shared/result";
-import { JobActAnswer, JobActions, useJobActs, withoutSecretsHref } from "./job-actions";
+import { JobActionResult, JobActions, useJobActions, withoutSecretsHref } from "./job-actions";
 import { JobDetails, JobProgress } from "./job-details";
 import { GoneBadge, JobError, JobMissing, JobNotes } from "./job-error";
 import { factsAfter, type JobFacts, ownName, toJobFacts, toStatusFacts, withStatusFacts } from "./job-facts";
@@ -37,7 +37,7 @@ const hasEnded = (facts: JobFacts) => facts.job.terminal;
 export function JobScreen({ jobId, connection, canRun, job }: JobScreenProps) {
   const canSave = useFeature("fullAccess");
   const t = useTranslations("jobs");
-  const acted = useTranslations("acts");
+  const actionTexts = useTranslations("acts");
   const first = use(job);
   const connectionId = useConnection()?.id;
   const hasStatus = useFeature("jobStatus");
@@ -55,9 +55,9 @@ export function JobScreen({ jobId, connection, canRun, job }: JobScreenProps) {
   );
   const newestJob = isKnown ? { ...jobFacts?.job, word: jobFacts?.words.status } : { ...jobFacts?.job, word: undefined, ...status.value };
   const { facts, isGone, wasMoving, isForbidden } = factsAfter(live.value && withStatusFacts(live.value, newestJob), failure);
-  const acts = useJobActs({ jobId, connection: connectionId, onDone: () => void live.refresh() });
-  const [ask, setAsk] = useState<{ id: string; serial: number }>();
-  const showNode = useCallback((nodeId: string) => setAsk((last) => ({ id: nodeId, serial: (last?.serial ?? 0) + 1 })), []);
+  const actions = useJobActions({ jobId, connection: connectionId, onDone: () => void live.refresh() });
+  const [nodeRequest, setNodeRequest] = useState<{ id: string; serial: number }>();
+  const showNode = useCallback((nodeId: string) => setNodeRequest((last) => ({ id: nodeId, serial: (last?.serial ?? 0) + 1 })), []);
   return (
     <>
       <PageHeader
@@ -70,7 +70,7 @@ export function JobScreen({ jobId, connection, canRun, job }: JobScreenProps) {
         badge={
           <>
             {/* Narrow screens show it in the details. */}
-            <CopyableId id={jobId} shown={8} className="max-sm:hidden" />
+            <CopyableId id={jobId} displayText={8} className="max-sm:hidden" />
             {wasMoving ? <GoneBadge /> : facts ? <JobStatus word={facts.job.word} state={facts.job.state} /> : null}
           </>
         }
@@ -79,16 +79,16 @@ export function JobScreen({ jobId, connection, canRun, job }: JobScreenProps) {
         {canRun && facts && !isGone && !isForbidden && facts.outputs.length > 0 ? (
           <ShareButton subject={{ job: jobId }} connectionId={connectionId} />
         ) : null}
-        {canRun && facts && !isGone && !isForbidden ? <JobActions facts={facts} acts={acts} /> : null}
+        {canRun && facts && !isGone && !isForbidden ? <JobActions facts={facts} actions={actions} /> : null}
       </PageHeader>
       <div className="flex flex-col gap-3.5 p-4 md:px-5">
         {isGone || isForbidden ? (
           <JobMissing
-            wasThere={facts !== undefined}
+            existed={facts !== undefined}
             wasMoving={wasMoving}
             isForbidden={isForbidden}
             isUnopenable={!isAddressableId(jobId)}
-            back={
+            backLink={
               <Link href={withQuery("/jobs", { connection })} className={buttonStyle()}>
                 {t("job.missing.back")}
               </Link>
@@ -107,7 +107,7 @@ export function JobScreen({ jobId, connection, canRun, job }: JobScreenProps) {
                     actions={
                       canRun && facts.workflowParts && canLeaveOut(facts.secretPlaces) ? (
                         <Link href={withoutSecretsHref(jobId, connection)} className={buttonStyle()}>
-                          {acted("secrets.again")}
+                          {actionTexts("secrets.again")}
                         </Link>
                       ) : null
                     }
@@ -116,7 +116,7 @@ export function JobScreen({ jobId, connection, canRun, job }: JobScreenProps) {
                 <JobProgress facts={facts} connection={connectionId} />
                 <JobNotes notes={facts.notes} onShowNode={showNode} />
                 <JobOutputs facts={facts} connection={connectionId} />
-                <JobGraph facts={facts} connection={connectionId} ask={ask} canSave={canSave} />
+                <JobGraph facts={facts} connection={connectionId} nodeRequest={nodeRequest} canSave={canSave} />
               </div>
               <div className="flex min-w-0 flex-col gap-3.5">
                 <JobTimeline facts={facts} />
@@ -129,7 +129,7 @@ export function JobScreen({ jobId, connection, canRun, job }: JobScreenProps) {
           </ClampedClock>
         ) : null}
       </div>
-      {facts ? <JobActAnswer facts={facts} acts={acts} /> : null}
+      {facts ? <JobActionResult facts={facts} actions={actions} /> : null}
     </>
   );
 }

@@ -24,20 +24,20 @@ export function HistoryScreen({ query: initialQuery, ignored, connection: connec
   const ended = useLive(connection ? endedJobsPath(connection) : undefined, { read: totalOf });
   const refreshCounts = useRefreshCounts();
   const refresh = () => Promise.all([live.refresh(), ended.refresh(), refreshCounts()]);
-  const clearing = useClearAll(withQuery("/api/history", { connection }), endedJobsPath(connection), refresh);
-  const left = clearing.cleared?.outcome.kind === "lost" ? clearing.cleared.outcome.left : 0;
+  const clearAll = useClearAll(withQuery("/api/history", { connection }), endedJobsPath(connection), refresh);
+  const left = clearAll.cleared?.outcome.kind === "lost" ? clearAll.cleared.outcome.left : 0;
   const isFiltered = isFilteredList(jobList.query);
   // Hidden while filtered, as it would clear the filtered-out entries too.
   const canClear = canRun && jobList.view && !isFiltered;
   const note = canRun ? t("stays") : whyNot(t("viewerHint"));
-  const isBusy = clearing.isBusy || jobList.isActing;
+  const isBusy = clearAll.isBusy || jobList.isActing;
   return (
     <JobListScreen
-      {...{ shown: jobList, initialQuery, ignored, links, canRun, isTeam }}
+      {...{ displayed: jobList, initialQuery, ignored, links, canRun, isTeam }}
       total={isFiltered ? jobList.total : ended.value}
       actions={
         canClear ? (
-          <ClearAll words="history.clear" count={ended.value} word={t("clear.word")} isBusy={isBusy} onClear={clearing.clear} />
+          <ClearAll words="history.clear" count={ended.value} word={t("clear.word")} isBusy={isBusy} onClear={clearAll.clear} />
         ) : null
       }
       note={
@@ -45,17 +45,17 @@ export function HistoryScreen({ query: initialQuery, ignored, connection: connec
           <span title={note} className="text-ink-3 max-md:whitespace-nowrap md:min-w-0 md:truncate">
             {note}
           </span>
-          {clearing.cleared ? (
+          {clearAll.cleared ? (
             <ResultLine
-              isAnswer
+              isResult
               tone={left === 0 ? "ok" : "off"}
               text={left === 0 ? t("cleared") : t("clearLost", { count: left })}
-              onDismiss={clearing.dismiss}
+              onDismiss={clearAll.dismiss}
             />
           ) : null}
         </>
       }
-      onStarted={clearing.dismiss}
+      onStarted={clearAll.dismiss}
       onDone={() => void refresh()}
     />
   );

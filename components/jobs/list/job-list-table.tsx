@@ -101,9 +101,9 @@ type SelectedJobsProps = {
 };
 
 /** Undefined if nothing is selected. */
-function commandFor(store: SelectionStore, action: Command["act"]): Command | undefined {
-  if (store.isMatching()) return { act: action };
-  return store.ids().size > 0 ? { act: action, ids: [...store.ids()] } : undefined;
+function commandFor(store: SelectionStore, action: Command["action"]): Command | undefined {
+  if (store.isMatching()) return { action };
+  return store.ids().size > 0 ? { action, ids: [...store.ids()] } : undefined;
 }
 
 /** `c` cancels and `r` reruns the selected jobs, or the focused row's job if none is selected. */
@@ -112,7 +112,7 @@ export function useJobKeys(store: SelectionStore, onCommand: (command: Command) 
     const action = event.key === "c" ? "cancel" : event.key === "r" ? "runAgain" : undefined;
     if (!action || event.repeat || event.defaultPrevented || !isFreeKey(event)) return;
     const row = document.activeElement?.closest<HTMLElement>("tr[data-row]")?.dataset.row;
-    const command = commandFor(store, action) ?? (row === undefined ? undefined : { act: action, ids: [row] });
+    const command = commandFor(store, action) ?? (row === undefined ? undefined : { action, ids: [row] });
     if (!command) return;
     onCommand(command);
     event.preventDefault();
@@ -140,7 +140,7 @@ const actionSearchTerms = { cancel: "stop", runAgain: "rerun" } as const;
 function useSelectionActions(store: SelectionStore, count: number, onCommand: (command: Command | undefined) => void): void {
   const t = useTranslations("acts.selected");
   const actions = useMemo(() => {
-    const action = (action: Command["act"]) => {
+    const action = (action: Command["action"]) => {
       return {
         key: action,
         label: t(action, { count }),

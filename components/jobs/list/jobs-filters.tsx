@@ -97,20 +97,20 @@ export function StatusFilter({ list, state: listState, total }: StatusFilterProp
   const { running, pending } = useCounts();
   const query = useListQuery(listState);
   const isMoving = useMoving(listState);
-  const chosen = query.status ?? [];
+  const selectedStatuses = query.status ?? [];
   const isAllWorkflows = !query.workflow_id && !query.output_type && !isSearch(query);
   const counts: Partial<Record<KnownJobState, number>> = {
     ...(isAllWorkflows && { in_progress: running, pending }),
-    ...(chosen.length === 1 && chosen[0] && !isMoving && { [chosen[0]]: total }),
+    ...(selectedStatuses.length === 1 && selectedStatuses[0] && !isMoving && { [selectedStatuses[0]]: total }),
   };
   return (
     <>
-      <Chip state={listState} change={{ status: undefined }} isOn={chosen.length === 0}>
+      <Chip state={listState} change={{ status: undefined }} isOn={selectedStatuses.length === 0}>
         {t("filter.all")}
       </Chip>
       {order.slice(list === "history" ? 2 : 0).map((state) => {
-        const isOn = chosen.includes(state);
-        const next = order.filter((each) => (each === state ? !isOn : chosen.includes(each)));
+        const isOn = selectedStatuses.includes(state);
+        const next = order.filter((each) => (each === state ? !isOn : selectedStatuses.includes(each)));
         return (
           <Chip key={state} state={listState} change={{ status: next.length > 0 ? next : undefined }} isOn={isOn}>
             {states(state)} <Count value={counts[state]} hasRoom={isAllWorkflows && (state === "in_progress" || state === "pending")} />
@@ -140,7 +140,7 @@ function Chip({ state, change, isOn, children }: ChipProps) {
   );
 }
 
-/** Counts that appear and disappear while jobs run have reserved room, so that the chips beside them do not move. */
+/** Space for counts is reserved, so that chips don't move while jobs run. */
 function Count({ value, hasRoom }: { value: number | undefined; hasRoom: boolean }) {
   const number = useNumberFormat();
   if (value === undefined && !hasRoom) return null;

@@ -75,7 +75,7 @@ function JobsTools({ list, choice, defaultChoice, onChoose, state, rows, connect
 }
 
 type JobListScreenProps = {
-  shown: ShownList;
+  displayed: ShownList;
   /** The address as the server read it. */
   initialQuery: JobSearchQuery;
   /** The values of the address that could not be read. */
@@ -93,7 +93,7 @@ type JobListScreenProps = {
 
 /** The jobs or the history: filters, views, columns, rows with the open job beside them, selection and pages. */
 export function JobListScreen({
-  shown,
+  displayed,
   initialQuery,
   ignored,
   links,
@@ -105,7 +105,7 @@ export function JobListScreen({
   onStarted,
   onDone,
 }: JobListScreenProps) {
-  const { list, connection, question, query, view, live, state, rows, selection, isBusy } = shown;
+  const { list, connection, question, query, view, live, state, rows, selection, isBusy } = displayed;
   const t = useTranslations(list);
   const connectionParam = links.connection;
   const defaultChoice = isTeam ? DEFAULT_CHOICE : choiceOfOne;
@@ -127,7 +127,7 @@ export function JobListScreen({
         list={list}
         count={total}
         live={live}
-        atMs={shown.atMs}
+        atMs={displayed.atMs}
         reach={view?.reach}
         isCut={view?.isCut}
         unreadable={view?.unreadable}
@@ -135,7 +135,7 @@ export function JobListScreen({
         actions={actions}
         tools={
           <>
-            <JobsFilters list={list} state={state} rows={rows} total={shown.total} connection={connection} />
+            <JobsFilters list={list} state={state} rows={rows} total={displayed.total} connection={connection} />
             {note}
             <JobsTools
               {...shared}
@@ -149,7 +149,7 @@ export function JobListScreen({
           </>
         }
       >
-        <JobsBeside {...shared} opened={openPanel} canRun={canRun} state={state}>
+        <JobsBeside {...shared} openPanel={openPanel} canRun={canRun} state={state}>
           {view && rows.length > 0 ? (
             <JobListTable
               {...shared}
@@ -165,7 +165,7 @@ export function JobListScreen({
           ) : null}
         </JobsBeside>
         {view && rows.length === 0 && !live.failure && !view.unreadable ? (
-          <ListEmpty list={list} state={state} total={shown.total} canRun={canRun} />
+          <ListEmpty list={list} state={state} total={displayed.total} canRun={canRun} />
         ) : null}
         <SelectedJobs
           store={selection}
@@ -179,7 +179,10 @@ export function JobListScreen({
           onDone={onDone}
         />
         {/* Some services keep fewer jobs than entries of the history: such a total is left out. */}
-        <ListPages {...shown} total={list === "history" && total !== undefined && total < query.offset + rows.length ? undefined : total} />
+        <ListPages
+          {...displayed}
+          total={list === "history" && total !== undefined && total < query.offset + rows.length ? undefined : total}
+        />
       </ListScreen>
     </>
   );
@@ -208,7 +211,7 @@ export function JobsScreen({ query: initialQuery, ignored, connection, view, can
   );
   return (
     <JobListScreen
-      {...{ shown: jobList, initialQuery, ignored, links, canRun, isTeam, total: jobList.total }}
+      {...{ displayed: jobList, initialQuery, ignored, links, canRun, isTeam, total: jobList.total }}
       actions={canRun ? run : null}
       onDone={() => void jobList.live.refresh()}
     />
@@ -219,7 +222,7 @@ const loadPanel = () => import("../job/job-panel");
 const JobPanel = dynamic(() => loadPanel().then((module) => module.JobPanel), { ssr: false, loading: () => <JobPanelFrame /> });
 
 type JobsBesideProps = {
-  opened: OpenPanel;
+  openPanel: OpenPanel;
   rows: readonly JobRow[];
   connection: string | undefined;
   canRun: boolean;
@@ -227,14 +230,14 @@ type JobsBesideProps = {
   children: ReactNode;
 };
 
-/** The list, with the open job beside it. The row is marked at once; the panel and the narrower list may follow a frame later. */
-function JobsBeside({ opened, rows, connection, canRun, state, children }: JobsBesideProps) {
-  const id = useDeferredValue(useOpenPanelId(opened));
+/** The list with the open job in a panel. The row is marked at once; the panel may follow a frame later. */
+function JobsBeside({ openPanel, rows, connection, canRun, state, children }: JobsBesideProps) {
+  const id = useDeferredValue(useOpenPanelId(openPanel));
   useOnFirstInteraction(loadPanel);
   const at = id === undefined ? -1 : rows.findIndex((row) => row.id === id);
   const neighbour = (by: -1 | 1) => {
     const next = at < 0 ? undefined : rows[at + by]?.id;
-    return next === undefined ? undefined : () => void opened.open(next);
+    return next === undefined ? undefined : () => void openPanel.open(next);
   };
   return (
     <div className="flex items-start">
@@ -246,7 +249,7 @@ function JobsBeside({ opened, rows, connection, canRun, state, children }: JobsB
           jobId={id}
           connection={connection}
           canRun={canRun}
-          onClose={opened.close}
+          onClose={openPanel.close}
           onNext={neighbour(1)}
           onPrevious={neighbour(-1)}
         />

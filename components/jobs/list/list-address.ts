@@ -44,10 +44,10 @@ export function isPlainHistory(list: ListName, query: JobSearchQuery): boolean {
   return list === "history" && !isFilteredList(query);
 }
 
-/** What a page's links keep besides the query: the address's connection, and whether the bare list is meant. */
+/** Parameters kept in links: the connection, and whether the unfiltered list is meant. */
 export type ListLinks = {
   connection?: string;
-  /** A member with a default view reaches the bare list by `view=all`; any other address names its own filters. */
+  /** With a default view, `view=all` selects the unfiltered list. Any other URL names its own filters. */
   view?: "all";
 };
 
@@ -82,7 +82,7 @@ export function listApiPath(list: ListName, query: JobSearchQuery, connection: s
   return withQuery(isSearch(query) ? "/api/console/jobs/search" : "/api/jobs", { ...requestQuery(list, query), connection });
 }
 
-/** For the length of the history, which reports no total of its own. */
+/** For the length of the history, which has no total. */
 export function endedJobsPath(connection: string | undefined): `/${string}` {
   return withQuery("/api/jobs", { status: ended, limit: 1, connection });
 }

@@ -22,17 +22,19 @@ export function ListEmpty({ list, state, total, canRun }: ListEmptyProps) {
   if (query.offset > 0 && total !== 0) {
     const last = total === undefined ? undefined : lastOffset(total, query.limit);
     // If this was the last page and its rows have just gone, the first page is offered.
-    const way =
+    const firstPageLink =
       last === undefined || last >= query.offset
         ? reset(hrefOf({ offset: 0 }), pages("firstPage"))
         : reset(hrefOf({ offset: last }), pages("lastPage"));
-    return <EmptyState title={pages("beyond")} text={total === undefined ? undefined : pages("beyondText", { total })} action={way} />;
+    return (
+      <EmptyState title={pages("beyond")} text={total === undefined ? undefined : pages("beyondText", { total })} action={firstPageLink} />
+    );
   }
   if (isFilteredList(query)) return <EmptyState title={t("filtered")} action={reset(hrefOf(noFilters), t("showAll"))} />;
   return <EmptyState title={t("title")} text={t("text")} action={canRun ? <RunLink /> : undefined} />;
 }
 
-/** How far back the search reached, and whether the service answers: a job that was not found may still exist there. */
+/** How far back the search reached, and whether the service responds: an unfound job may still exist. */
 export function SearchReach({ reach }: { reach: JobReach | undefined }) {
   const t = useTranslations("jobSearch.reach");
   const clock = useTimeFormat();

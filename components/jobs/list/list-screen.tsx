@@ -15,7 +15,7 @@ import { type JobListState, type ShownList } from "./use-job-list";
 const loadFailure = () => import("@/components/frame/failure/failure-message");
 const FailureMessage = dynamic(() => loadFailure().then((module) => module.FailureMessage), { loading: () => null });
 
-// Each has a fallback of its own: otherwise the whole page would be hidden while it loads, and the search field would lose the focus.
+// Each has its own fallback; otherwise loading it would hide the page and the search field would lose focus.
 const SearchReach = dynamic(() => import("./list-empty").then((module) => module.SearchReach), { loading: () => null });
 
 export const ListEmpty = dynamic(() => import("./list-empty").then((module) => module.ListEmpty), { loading: () => null });
@@ -37,7 +37,7 @@ type ListScreenProps = {
   children: ReactNode;
 };
 
-/** What the lists of jobs, the queue and the history have in common. */
+/** Shared parts of the job lists, the queue and the history. */
 export function ListScreen({
   list,
   count,
@@ -92,7 +92,7 @@ const DIM_AFTER_MS = 300;
 /** The rows, marked as busy while others are loading. */
 export function ListRows({ state, className, children }: { state: JobListState; className?: string; children: ReactNode }) {
   const isMoving = useMoving(state);
-  // Dimming a thousand rows takes time, and flickers if the next ones come at once.
+  // Dimming a thousand rows is slow and flickers if the next rows arrive at once.
   const isLate = useLate(isMoving, DIM_AFTER_MS);
   return (
     <div aria-busy={isMoving || undefined} className={cn("min-w-0", className, isLate && "opacity-60")}>
@@ -130,7 +130,7 @@ export function ListPages({ query: { offset, limit }, rows, newCount, view, tota
   );
 }
 
-/** True once `isOn` has lasted for `afterMs`, until it ends: something that ends quickly shows nothing. */
+/** True once `isOn` has lasted for `afterMs`, so that short delays show nothing. */
 function useLate(isOn: boolean, afterMs: number): boolean {
   const [isLate, setLate] = useState(false);
   useEffect(() => {

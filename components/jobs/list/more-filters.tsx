@@ -174,7 +174,7 @@ async function readChoices(path: `/${string}`): Promise<WorkflowChoice[]> {
   return result.ok ? result.value.workflows : [];
 }
 
-/** One of the workflows seen on the page or known by name, or a pasted id. */
+/** A workflow seen on the page or known by name, or a pasted id. */
 function WorkflowPicker({ state, rows, connection, onClose }: PickerProps & { rows: readonly JobRow[] }) {
   const t = useTranslations("jobList.workflowPicker");
   const [text, setText] = useState("");
@@ -223,8 +223,8 @@ function WorkflowLabel({ id, name }: WorkflowChoice) {
   );
 }
 
-function workflowsOf(rows: readonly JobRow[], named: readonly WorkflowChoice[]): WorkflowChoice[] {
-  const byId = new Map(named.map((workflow) => [workflow.id, workflow]));
+function workflowsOf(rows: readonly JobRow[], choices: readonly WorkflowChoice[]): WorkflowChoice[] {
+  const byId = new Map(choices.map((workflow) => [workflow.id, workflow]));
   for (const { workflowId, workflow } of rows) {
     if (workflowId && !byId.has(workflowId)) byId.set(workflowId, { id: workflowId, name: workflow ?? namelessWorkflow(workflowId) });
   }

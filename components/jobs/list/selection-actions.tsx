@@ -14,9 +14,9 @@ import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { useBusyJobs } from "../actions/busy-jobs";
 import { fits, type TargetJob } from "../actions/end-jobs";
 import { JobLines } from "../actions/job-lines";
-import { type JobAct } from "../actions/use-job-work";
+import { type JobAction } from "../actions/use-job-work";
 import { type JobRow } from "../job-row";
-import { type Bulk, type ChosenJobs, type Command, jobsWith, MAX_AT_ONCE, narrowedTo, type PendingAct, useBulk } from "./use-bulk";
+import { type Bulk, type ChosenJobs, type Command, jobsWith, MAX_AT_ONCE, narrowedTo, type PendingJobAction, useBulk } from "./use-bulk";
 
 type ExportFormat = "csv" | "json";
 
@@ -50,27 +50,27 @@ type SelectionActionsProps = {
   all?: { total: number; onChoose: () => void };
 };
 
-/** The actions for the selection, then the act in progress, then its result. It stays mounted without a selection to show the result. */
+/** The actions for the selection, then the running action, then its result. Stays mounted to show the result. */
 export function SelectionActions({ chosen, rows, connection, inputs, bulk, onDone, onClear, canRun, command, all }: SelectionActionsProps) {
   const t = useTranslations("acts");
   const copy = useCopy();
   const errors = useTranslations("errors");
   const busy = useBusyJobs();
-  const isFree = (which: JobAct, { id }: TargetJob) => !(which === "runAgain" ? bulk.busyIds : busy).has(id);
+  const isFree = (jobAction: JobAction, { id }: TargetJob) => !(jobAction === "runAgain" ? bulk.busyIds : busy).has(id);
   const selectedJobs = chosen.kind === "ids" ? jobsWith(chosen.ids, rows) : [];
-  const jobsFor = (which: JobAct, jobs = selectedJobs) => jobs.filter((job) => isFree(which, job) && fits(which, job));
+  const jobsFor = (jobAction: JobAction, jobs = selectedJobs) => jobs.filter((job) => isFree(jobAction, job) && fits(jobAction, job));
   const count = chosen.kind === "ids" ? chosen.ids.length : chosen.total;
-  const act = (which: JobAct) => {
-    if (chosen.kind === "matching") void bulk.ask(which, chosen.query);
-    else bulk.start(which, jobsFor(which));
+  const startAction = (jobAction: JobAction) => {
+    if (chosen.kind === "matching") void bulk.ask(jobAction, chosen.query);
+    else bulk.start(jobAction, jobsFor(jobAction));
   };
-  const offered = (which: JobAct) =>
-    chosen.kind === "matching" ? narrowedTo(which, chosen.query) !== undefined : jobsFor(which).length > 0;
+  const offered = (jobAction: JobAction) =>
+    chosen.kind === "matching" ? narrowedTo(jobAction, chosen.query) !== undefined : jobsFor(jobAction).length > 0;
   const begin = useEffectEvent((next: Command) => {
-    const jobs = next.ids && jobsFor(next.act, jobsWith(next.ids, rows));
-    if (jobs ? jobs.length === 0 : !offered(next.act)) bulk.reportNothing();
-    else if (jobs) bulk.start(next.act, jobs);
-    else act(next.act);
+    const jobs = next.ids && jobsFor(next.action, jobsWith(next.ids, rows));
+    if (jobs ? jobs.length === 0 : !offered(next.action)) bulk.reportNothing();
+    else if (jobs) bulk.start(next.action, jobs);
+    else startAction(next.action);
   });
   useEffect(() => {
     if (command) begin(command);
@@ -91,14 +91,16 @@ export function SelectionActions({ chosen, rows, connection, inputs, bulk, onDon
             <WorkLine tone="off" text={t("nothing")} onDismiss={bulk.forgetNothing} />
           </WorkLines>
         ) : null}
-        <JobLines acts={bulk} connection={connection} onStopped={onDone} />
+        <JobLines actions={bulk} connection={connection} onStopped={onDone} />
         <SelectionBar count={count} onClear={onClear}>
           <span className="flex flex-wrap items-center gap-x-3 gap-y-1">
             {all ? <SelectionButton onClick={all.onChoose}>{t("all", { total: all.total })}</SelectionButton> : null}
             {chosen.kind === "matching" ? <span role="status">{t("matching")}</span> : null}
-            {canRun && offered("cancel") ? <SelectionButton onClick={() => act("cancel")}>{t("cancel")}</SelectionButton> : null}
-            {canRun && offered("runAgain") ? <SelectionButton onClick={() => act("runAgain")}>{t("runAgain")}</SelectionButton> : null}
-            {canRun && offered("remove") ? <SelectionButton onClick={() => act("remove")}>{t("remove")}</SelectionButton> : null}
+            {canRun && offered("cancel") ? <SelectionButton onClick={() => startAction("cancel")}>{t("cancel")}</SelectionButton> : null}
+            {canRun && offered("runAgain") ? (
+              <SelectionButton onClick={() => startAction("runAgain")}>{t("runAgain")}</SelectionButton>
+            ) : null}
+            {canRun && offered("remove") ? <SelectionButton onClick={() => startAction("remove")}>{t("remove")}</SelectionButton> : null}
             <SelectionButton onClick={copyIds}>{t("copyIds")}</SelectionButton>
             {(["csv", "json"] as const).map((format) => (
               <ExportLink
@@ -121,7 +123,7 @@ type OwnBulkProps = Omit<SelectionActionsProps, "bulk"> & {
   onStarted?: () => void;
 };
 
-/** Includes the acts, so that both load only when something is selected. */
+/** Includes the actions, so that both load only when something is selected. */
 export function OwnSelectionActions({ onRestored, onStarted, ...props }: OwnBulkProps) {
   const { connection, onDone, onClear } = props;
   const begin = () => {
@@ -142,7 +144,7 @@ function ExportLink({ href, label, onSave }: { href: string | undefined; label: 
   );
 }
 
-/** Saves the file of jobs whose ids do not fit in an address: at most a page of them, so it fits in the browser's memory. */
+/** Saves the file of jobs whose ids don't fit in a URL: at most one page, so it fits in memory. */
 async function saveNamed(ids: readonly string[], format: ExportFormat, { connection, inputs }: Saved): Promise<ApiFailure | undefined> {
   try {
     const response = await fetch(apiPath(withQuery("/api/console/jobs/export", { connection })), {
@@ -160,25 +162,25 @@ async function saveNamed(ids: readonly string[], format: ExportFormat, { connect
   }
 }
 
-type BulkConfirmProps = { pendingAct: PendingAct | undefined; onClose: () => void; onConfirm: () => void };
+type BulkConfirmProps = { pendingAct: PendingJobAction | undefined; onClose: () => void; onConfirm: () => void };
 
 /** Asks for confirmation with the number; a number beyond the limit of one action is reported beforehand. */
 function BulkConfirm({ pendingAct, onClose, onConfirm }: BulkConfirmProps) {
   const t = useTranslations("acts");
   if (!pendingAct) return null;
-  const { act, count } = pendingAct;
+  const { action, count } = pendingAct;
   const cappedCount = count === undefined ? undefined : Math.min(count, MAX_AT_ONCE);
-  const title = cappedCount === undefined ? t(`ask.${act}.all`) : t(`ask.${act}.title`, { count: cappedCount });
+  const title = cappedCount === undefined ? t(`ask.${action}.all`) : t(`ask.${action}.title`, { count: cappedCount });
   return (
     <ConfirmDialog
       isOpen
       title={title}
-      keep={act === "cancel" ? t("ask.keep") : undefined}
-      tone={act === "runAgain" ? "primary" : "danger"}
+      keep={action === "cancel" ? t("ask.keep") : undefined}
+      tone={action === "runAgain" ? "primary" : "danger"}
       onConfirm={onConfirm}
       onClose={onClose}
     >
-      <p>{t(`ask.${act}.text`)}</p>
+      <p>{t(`ask.${action}.text`)}</p>
       {count === undefined || count > MAX_AT_ONCE ? <p className="mt-2">{t("ask.bound", { max: MAX_AT_ONCE })}</p> : null}
     </ConfirmDialog>
   );

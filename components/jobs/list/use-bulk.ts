@@ -7,12 +7,12 @@ import { type JobsAnswer } from "@/lib/contract/schemas/job";
 import { ok, type Result } from "@/lib/shared/result";
 import { watchBusy } from "../actions/busy-jobs";
 import { fits, type TargetJob } from "../actions/end-jobs";
-import { type JobAct, useJobWork } from "../actions/use-job-work";
+import { type JobAction, useJobWork } from "../actions/use-job-work";
 import { type JobRow, toJobRow } from "../job-row";
 import { listApiPath } from "./list-address";
 
 /** `count` is undefined where the service does not report it; `query` is set where the jobs are not known by id yet. */
-export type PendingAct = { act: JobAct; count: number | undefined; jobs?: readonly TargetJob[]; query?: JobSearchQuery };
+export type PendingJobAction = { action: JobAction; count: number | undefined; jobs?: readonly TargetJob[]; query?: JobSearchQuery };
 
 type Choices = {
   connection: string | undefined;
@@ -21,26 +21,26 @@ type Choices = {
   onRestored?: (jobs: readonly TargetJob[]) => void;
 };
 
-/** Cancelling and removing listed jobs can be undone for five seconds; an act on a query asks for confirmation with the number. */
+/** Cancelling and removing listed jobs can be undone for five seconds; an action on a query is confirmed with the number. */
 export function useBulk({ connection, onDone, onStarted, onRestored }: Choices) {
-  const [pendingAct, setPendingAct] = useState<PendingAct>();
+  const [pendingAction, setPendingAction] = useState<PendingJobAction>();
   const [isNothing, setNothing] = useState(false);
   const work = useJobWork<JobSearchQuery>({ connection, onDone, onRestored, walk: walkJobs });
-  async function ask(jobAct: JobAct, query: JobSearchQuery): Promise<void> {
-    const narrowed = narrowedTo(jobAct, query);
+  async function prepareAction(jobAction: JobAction, query: JobSearchQuery): Promise<void> {
+    const narrowed = narrowedTo(jobAction, query);
     if (!narrowed) return setNothing(true);
     const outside = work.begin();
     const count = await countJobs(narrowed, outside);
     if (outside.signal.aborted) return;
     if (!count.ok) work.fail(count.failure);
     else if (count.value === 0) setNothing(true);
-    else setPendingAct({ act: jobAct, count: count.value, query: narrowed });
+    else setPendingAction({ action: jobAction, count: count.value, query: narrowed });
   }
   /** Jobs that another part of the page is ending at the start of the list's reading or during it are reported there, not here. */
-  async function runAll(jobAct: JobAct, query: JobSearchQuery): Promise<void> {
-    const elsewhere = watchBusy();
-    await work.runAll(jobAct, query, ({ id }) => jobAct === "runAgain" || !elsewhere.ids.has(id));
-    elsewhere.end();
+  async function runAll(jobAction: JobAction, query: JobSearchQuery): Promise<void> {
+    const busyElsewhere = watchBusy();
+    await work.runAll(jobAction, query, ({ id }) => jobAction === "runAgain" || !busyElsewhere.ids.has(id));
+    busyElsewhere.end();
   }
   function begin(): void {
     setNothing(false);
@@ -49,27 +49,27 @@ export function useBulk({ connection, onDone, onStarted, onRestored }: Choices) 
 
   return {
     ...work,
-    pendingAct,
+    pendingAct: pendingAction,
     isNothing,
-    ask: (jobAct: JobAct, query: JobSearchQuery) => {
+    ask: (jobAction: JobAction, query: JobSearchQuery) => {
       begin();
-      return ask(jobAct, query);
+      return prepareAction(jobAction, query);
     },
-    /** For listed jobs. Running again makes new jobs, so for more than one it asks for confirmation. */
-    start: (jobAct: JobAct, jobs: readonly TargetJob[]) => {
+    /** For listed jobs. Rerunning creates jobs, so more than one is confirmed. */
+    start: (jobAction: JobAction, jobs: readonly TargetJob[]) => {
       begin();
-      if (jobAct === "runAgain" && jobs.length > 1) return setPendingAct({ act: jobAct, count: jobs.length, jobs });
-      if (jobAct === "runAgain") void work.run({ act: jobAct, items: jobs });
-      else work.schedule({ act: jobAct, items: jobs });
+      if (jobAction === "runAgain" && jobs.length > 1) return setPendingAction({ action: jobAction, count: jobs.length, jobs });
+      if (jobAction === "runAgain") void work.run({ action: jobAction, items: jobs });
+      else work.schedule({ action: jobAction, items: jobs });
       onStarted();
     },
     confirm: () => {
-      setPendingAct(undefined);
-      if (pendingAct?.jobs) void work.run({ act: pendingAct.act, items: pendingAct.jobs });
-      else if (pendingAct?.query) void runAll(pendingAct.act, pendingAct.query);
+      setPendingAction(undefined);
+      if (pendingAction?.jobs) void work.run({ action: pendingAction.action, items: pendingAction.jobs });
+      else if (pendingAction?.query) void runAll(pendingAction.action, pendingAction.query);
       onStarted();
     },
-    leave: () => setPendingAct(undefined),
+    leave: () => setPendingAction(undefined),
     reportNothing: () => setNothing(true),
     forgetNothing: () => setNothing(false),
   };
@@ -78,7 +78,7 @@ export function useBulk({ connection, onDone, onStarted, onRestored }: Choices) 
 export type Bulk = ReturnType<typeof useBulk>;
 
 /** An action to start immediately: on these jobs, or on all matching ones. */
-export type Command = { act: "cancel" | "runAgain"; ids?: readonly string[] };
+export type Command = { action: "cancel" | "runAgain"; ids?: readonly string[] };
 
 /** Chosen jobs by id, or everything that a query matches, on any page. */
 export type ChosenJobs = { kind: "ids"; ids: readonly string[] } | { kind: "matching"; query: JobSearchQuery; total: number };
@@ -88,10 +88,10 @@ export function jobsWith(ids: readonly string[], rows: readonly JobRow[]): Targe
   return ids.map((id) => rowsById.get(id) ?? { id });
 }
 
-/** The part of the query that the act applies to; undefined if it applies to none of its states. */
-export function narrowedTo(jobAct: JobAct, query: JobSearchQuery): JobSearchQuery | undefined {
-  if (jobAct === "runAgain") return query;
-  const status = (query.status ?? jobStates).filter((state) => fits(jobAct, { id: "", word: state, state }));
+/** The part of the query that the action applies to; undefined if none. */
+export function narrowedTo(jobAction: JobAction, query: JobSearchQuery): JobSearchQuery | undefined {
+  if (jobAction === "runAgain") return query;
+  const status = (query.status ?? jobStates).filter((state) => fits(jobAction, { id: "", word: state, state }));
   return status.length === 0 ? undefined : { ...query, status };
 }
 
@@ -106,7 +106,7 @@ function walkJobs(query: JobSearchQuery, work: Work) {
   return walkPages<JobsAnswer, TargetJob>({ pathAt, read, maxItems: MAX_AT_ONCE }, work);
 }
 
-/** How many jobs a query matches now; undefined where the service does not say. */
+/** How many jobs a query matches now; undefined if the service reports none. */
 async function countJobs(query: JobSearchQuery, work: Work): Promise<Result<number | undefined, ApiFailure>> {
   const path = listApiPath("jobs", { ...query, limit: 1, offset: 0 }, work.connection);
   const result = await callWithRetry<JobsAnswer>(path, { cache: "no-store" }, work);

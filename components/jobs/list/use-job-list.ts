@@ -23,13 +23,13 @@ type JobList = {
   first: FirstAnswer;
   links: ListLinks;
 };
-type Shown = { query: JobSearchQuery; view: JobsView; atMs: number | undefined };
+type DisplayedPage = { query: JobSearchQuery; view: JobsView; atMs: number | undefined };
 
 export type JobListState = ListState<JobSearchQuery>;
 
 const noRows: JobRow[] = [];
 
-// The server made the first rows; the code that makes rows loads with the first answer requested here.
+// The server rendered the first rows; the client code loads with the first response.
 const toView = (response: JobsAnswer | HistoryAnswer) => import("../job-row").then(({ toJobsView }) => toJobsView(response));
 
 /**
@@ -43,8 +43,8 @@ export function useJobList({ list, initialQuery, first, links }: JobList) {
   const initialState = question === initialQuery ? initialOf(result) : {};
   const path = connection ? listApiPath(list, question, connection) : undefined;
   const live = useLive(path, { ...initialState, read: toView, revalidateOnReturn: true });
-  const shown = useShown(question, live);
-  const { query = question, view } = shown ?? {};
+  const displayed = useShown(question, live);
+  const { query = question, view } = displayed ?? {};
   const { connection: connectionParam, view: bare } = links;
   const address = useMemo(() => jobsAddress(list, { connection: connectionParam, view: bare }), [list, connectionParam, bare]);
   const state = useListState(question, address, query);
@@ -57,7 +57,7 @@ export function useJobList({ list, initialQuery, first, links }: JobList) {
   const total = live.failure && rows.length === 0 ? undefined : view?.total;
   const busyIds = useBusyJobs();
   const isBusy = useCallback(({ id }: JobRow) => busyIds.has(id), [busyIds]);
-  const atMs = live.atMs ?? shown?.atMs;
+  const atMs = live.atMs ?? displayed?.atMs;
   return {
     list,
     connection,
@@ -79,12 +79,12 @@ export function useJobList({ list, initialQuery, first, links }: JobList) {
 export type ShownList = ReturnType<typeof useJobList>;
 
 function useShown(query: JobSearchQuery, { value: view, atMs, failure }: LiveValue<JobsView>) {
-  const [last, setLast] = useState<Shown>();
+  const [last, setLast] = useState<DisplayedPage>();
   if (view === undefined) return failure ? undefined : last;
   if (last?.view === view && last.query === query) return last;
-  const shown = { query, view, atMs };
-  setLast(shown);
-  return shown;
+  const displayed = { query, view, atMs };
+  setLast(displayed);
+  return displayed;
 }
 
 /** The same object while the address asks for the same list, and the server's own object if it read the same list. */

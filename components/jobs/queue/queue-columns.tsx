@@ -30,7 +30,7 @@ type Queue = {
   /** `?connection=` of the page's own address, which its links keep. */
   connectionParam: string | undefined;
   selection: SelectionStore;
-  /** The label of the header's checkbox, and whether there is nothing to select. */
+  /** The label of the header's checkbox, and whether nothing is selectable. */
   selectAll: { label: string; isEmpty: boolean };
   /** For members who may cancel: whether the job can be cancelled or stopped. */
   isOffered: ((row: JobRow) => boolean) | undefined;
@@ -48,7 +48,7 @@ export function queueColumns(queue: Queue) {
   const { t } = words;
   const start = (row: JobRow) => {
     if (row.state !== "pending") return null;
-    return row.waits ? <WaitsCell waits={row.waits} /> : <StartCell range={startOf(row.id)} />;
+    return row.waiting ? <WaitsCell waiting={row.waiting} /> : <StartCell range={startOf(row.id)} />;
   };
   const jobs = jobColumns(words, {
     connection,
@@ -99,7 +99,7 @@ function CancelOrUndo({
 }: Pick<Queue, "busyIds" | "pendingIds" | "cancel" | "undo"> & { row: JobRow }) {
   const t = useTranslations("queue");
   const common = useTranslations("common");
-  const [word, named] = row.state === "pending" ? (["cancel", "cancelOne"] as const) : (["stop", "stopOne"] as const);
+  const [word, labelKey] = row.state === "pending" ? (["cancel", "cancelOne"] as const) : (["stop", "stopOne"] as const);
   const id = shortId(row.id);
   if (pendingIds.has(row.id)) {
     return (
@@ -109,7 +109,7 @@ function CancelOrUndo({
     );
   }
   return (
-    <Button tone="danger" size="small" busy={busyIds.has(row.id)} aria-label={t(named, { id })} onClick={() => cancel(row)}>
+    <Button tone="danger" size="small" busy={busyIds.has(row.id)} aria-label={t(labelKey, { id })} onClick={() => cancel(row)}>
       {t(word)}
     </Button>
   );
@@ -123,7 +123,7 @@ function waitedCell({ state, createdMs, startedMs }: JobRow, { t, durations }: C
 }
 
 /** The job cannot start before a runner accepts jobs again or completes the jobs ahead of it. */
-function WaitsCell({ waits: { state, runners, ahead = 0 } }: { waits: JobWaits }) {
+function WaitsCell({ waiting: { state, runners, ahead = 0 } }: { waiting: JobWaits }) {
   const t = useTranslations("queue.waits");
   const text = t(state, { runners: runners.join(", "), ahead });
   return (
@@ -142,13 +142,13 @@ function StartCell({ range }: { range: TimeRange | undefined }) {
 type Ahead = { expected?: ExpectedRun };
 type Jobs = { running: readonly (Ahead & { startedMs?: number })[]; pending: readonly Ahead[]; nowMs: number };
 
-/** When each waiting job may start; undefined where that is unknown, or nothing runs. Assumes that as many jobs run at once as do now. */
+/** When each waiting job may start; undefined if unknown or nothing runs. Assumes the current concurrency. */
 export function startRanges({ running, pending, nowMs }: Jobs): (TimeRange | undefined)[] {
   const left = running.map(({ expected, startedMs }) => expected && startedMs !== undefined && timeLeft(expected, nowMs - startedMs));
   const early = left.map((range) => (range ? range.fromMs : 0));
-  const late = left.map((range) => (range ? range.toMs : Infinity));
+  const endTimes = left.map((range) => (range ? range.toMs : Infinity));
   return pending.map(({ expected }) => {
-    const range = { fromMs: occupy(early, expected?.low_ms ?? 0), toMs: occupy(late, expected?.high_ms ?? Infinity) };
+    const range = { fromMs: occupy(early, expected?.low_ms ?? 0), toMs: occupy(endTimes, expected?.high_ms ?? Infinity) };
     return Number.isFinite(range.toMs) ? range : undefined;
   });
 }

@@ -40,7 +40,7 @@ type QueueScreenProps = {
 /** How often the estimated starts are counted down. */
 const START_STEP_MS = 5_000;
 const idOf = (row: JobRow) => row.id;
-const nothing: QueueList = { running: [], pending: [], pendingTotal: 0, isSortedBySubmission: false, canStop: false };
+const emptyQueue: QueueList = { running: [], pending: [], pendingTotal: 0, isSortedBySubmission: false, canStop: false };
 
 export function QueueScreen({ canCancel, queue }: QueueScreenProps) {
   const connectionParam = useConnectionParam();
@@ -53,11 +53,11 @@ export function QueueScreen({ canCancel, queue }: QueueScreenProps) {
   const path = connection ? withQuery("/api/console/queue", { connection }) : undefined;
   const live = useLive(path, { ...initialOf(first), read: toQueueList });
   const { value: list, failure } = live;
-  const { running, pending, pendingTotal, isSortedBySubmission, canStop } = list ?? nothing;
+  const { running, pending, pendingTotal, isSortedBySubmission, canStop } = list ?? emptyQueue;
   const total = running.length + pendingTotal;
   // An empty queue that can no longer be read shows no numbers.
   const isCounted = list !== undefined && !(failure && total === 0);
-  const others = running.filter(({ state }) => state === "unknown").length;
+  const unknownCount = running.filter(({ state }) => state === "unknown").length;
   const refreshCounts = useRefreshCounts();
   const refresh = () => Promise.all([live.refresh(), refreshCounts()]);
 
@@ -68,10 +68,10 @@ export function QueueScreen({ canCancel, queue }: QueueScreenProps) {
   const isOffered = ({ state }: JobRow) => state === "pending" || (canStop && state === "in_progress");
   const { store: selection, ids } = useSelection(rows.filter(isOffered).map(idOf), pending.map(idOf));
   const stillWaiting = withQuery("/api/jobs", { status: "pending", limit: 1, connection });
-  const clearing = useClearAll<QueueAnswer>(withQuery("/api/queue", { connection }), stillWaiting, refresh);
+  const clearAll = useClearAll<QueueAnswer>(withQuery("/api/queue", { connection }), stillWaiting, refresh);
   const begin = () => {
     selection.clear();
-    clearing.dismiss();
+    clearAll.dismiss();
   };
   const bulk = useBulk({ connection, onDone: () => void refresh(), onStarted: begin });
   const { busyIds, pendingIds } = bulk;
@@ -102,28 +102,28 @@ export function QueueScreen({ canCancel, queue }: QueueScreenProps) {
             words="queue.clear"
             parameter="clear"
             count={pendingTotal}
-            isBusy={clearing.isBusy || busyIds.size > 0 || pendingIds.size > 0}
-            onClear={clearing.clear}
+            isBusy={clearAll.isBusy || busyIds.size > 0 || pendingIds.size > 0}
+            onClear={clearAll.clear}
           />
         ) : null
       }
       tools={
         <>
           <span className="whitespace-nowrap text-ink-2">
-            {isCounted ? t("summary", { running: running.length - others, pending: pendingTotal }) : t("unknown")}
-            {others > 0 ? `, ${t("otherState", { count: others })}` : null}
+            {isCounted ? t("summary", { running: running.length - unknownCount, pending: pendingTotal }) : t("unknown")}
+            {unknownCount > 0 ? `, ${t("otherState", { count: unknownCount })}` : null}
           </span>
           {canCancel ? null : <span className="text-ink-3">{whyNot(t("viewerHint"))}</span>}
           {pendingTotal > pending.length ? (
             <span className="text-wait md:whitespace-nowrap">{t("cut", { listed: pending.length, total: pendingTotal })}</span>
           ) : null}
           {isSortedBySubmission && pending.length > 1 ? <span className="text-ink-3 md:whitespace-nowrap">{t("bySubmission")}</span> : null}
-          {clearing.cleared ? (
+          {clearAll.cleared ? (
             <ClearResult
-              requestedCount={clearing.cleared.shownCount ?? 0}
-              outcome={clearing.cleared.outcome}
+              requestedCount={clearAll.cleared.shownCount ?? 0}
+              outcome={clearAll.cleared.outcome}
               waiting={pendingTotal}
-              onDismiss={clearing.dismiss}
+              onDismiss={clearAll.dismiss}
             />
           ) : null}
         </>
@@ -162,7 +162,7 @@ type ClearResultProps = {
   onDismiss: () => void;
 };
 
-/** The outcome of clearing the queue. Some services name the cancelled jobs; for others only the remaining ones are known. */
+/** The outcome of clearing the queue. Some services name the cancelled jobs; others only return the remaining ones. */
 export function ClearResult({ requestedCount, outcome, waiting, onDismiss }: ClearResultProps) {
   const t = useTranslations("queue.result");
   const cancelled = outcome.kind === "answered" ? (outcome.answer.deleted ?? []).length : 0;
@@ -171,7 +171,7 @@ export function ClearResult({ requestedCount, outcome, waiting, onDismiss }: Cle
   const key = cancelled === 0 ? (`${unknown}${waiting === 0 ? "Gone" : "Waiting"}` as const) : tooLate === 0 ? "all" : "some";
   return (
     <ResultLine
-      isAnswer
+      isResult
       tone={cancelled > 0 ? "ok" : "off"}
       text={t(key, { requested: requestedCount, waiting, cancelled, tooLate })}
       onDismiss={onDismiss}

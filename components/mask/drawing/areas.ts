@@ -13,7 +13,7 @@ import {
   tileRect,
   tilesIn,
 } from "./coverage";
-import { clipped, isEmpty, nothing, outward, type Point, type Rect, type Size, wholeOf } from "./geometry";
+import { clipped, isEmpty, emptyRect, outward, type Point, type Rect, type Size, wholeOf } from "./geometry";
 
 export type AreaWork = Generator<Rect, SavedTiles>;
 
@@ -45,7 +45,7 @@ function paintRow({ data }: Coverage, start: number, amounts: Uint8Array, isEras
   }
 }
 
-/** Tiles without paint are skipped and take no room in the history. */
+/** Tiles without paint are skipped and not stored in the history. */
 export function* clearAll(coverage: Coverage): AreaWork {
   const savedTiles: SavedTiles = new Map();
   const { data, width } = coverage;
@@ -56,12 +56,12 @@ export function* clearAll(coverage: Coverage): AreaWork {
       savedTiles.set(index, tile);
       for (let y = rect.top; y < rect.bottom; y += 1) data.fill(0, y * width + rect.left, y * width + rect.right);
       yield rect;
-    } else if (count % 32 === 0) yield nothing;
+    } else if (count % 32 === 0) yield emptyRect;
   }
   return savedTiles;
 }
 
-/** Inverting again undoes it, so nothing needs to be kept. */
+/** Inverting is its own inverse, so nothing is stored. */
 export function* invertAll(coverage: Coverage): AreaWork {
   const { width, height } = coverage;
   for (let top = 0; top < height; top += TILE) {
@@ -182,18 +182,18 @@ export function* floodFill(coverage: Coverage, at: Point, isErasing: boolean): A
   if (startX < 0 || startY < 0 || startX >= width || startY >= height || !isOpen(startY * width + startX)) return savedTiles;
 
   /** Tiles changed since the last report. */
-  const changed = new Set<number>();
+  const changedTiles = new Set<number>();
   const touch = (left: number, right: number, y: number) => {
     const row = Math.floor(y / TILE) * columns;
     for (let column = Math.floor(left / TILE); column * TILE < right; column += 1) {
       const index = row + column;
       if (!savedTiles.has(index)) savedTiles.set(index, compactTile(copyTile(coverage, tileRect(coverage, index))));
-      changed.add(index);
+      changedTiles.add(index);
     }
   };
   function* report(): Generator<Rect> {
-    for (const index of changed) yield tileRect(coverage, index);
-    changed.clear();
+    for (const index of changedTiles) yield tileRect(coverage, index);
+    changedTiles.clear();
   }
   const seeds = [startY * width + startX];
   /** Pixels on the line's soft side: each one's index, then its old value. */

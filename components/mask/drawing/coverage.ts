@@ -30,7 +30,7 @@ export function invertRows({ data, width }: Coverage, top: number, bottom: numbe
   for (let at = lastWord; at < to; at += 1) data[at] = 255 - (data[at] ?? 0);
 }
 
-// A picture in tiles of 256 by 256 pixels, so that a step of the history holds only what it changed.
+// A picture in tiles of 256 by 256 pixels, so that a history step stores only changed tiles.
 
 export const TILE = 256;
 /** Rows of TILE bytes, also at the right edge; a tile of one value is that single byte. */
@@ -116,10 +116,10 @@ export function createCoarse(coverage: Coverage): Coarse {
     const first = row * COARSE * width;
     for (let column = from; column < to; column += 1) {
       const at = row * width + column;
-      const [one, two] = [four[first + column] ?? 0, four[first + width + column] ?? 0];
+      const [left, two] = [four[first + column] ?? 0, four[first + width + column] ?? 0];
       const [three, last] = [four[first + 2 * width + column] ?? 0, four[first + 3 * width + column] ?? 0];
-      const even = (one & 0xff00ff) + (two & 0xff00ff) + (three & 0xff00ff) + (last & 0xff00ff);
-      const odd = ((one >>> 8) & 0xff00ff) + ((two >>> 8) & 0xff00ff) + ((three >>> 8) & 0xff00ff) + ((last >>> 8) & 0xff00ff);
+      const even = (left & 0xff00ff) + (two & 0xff00ff) + (three & 0xff00ff) + (last & 0xff00ff);
+      const odd = ((left >>> 8) & 0xff00ff) + ((two >>> 8) & 0xff00ff) + ((three >>> 8) & 0xff00ff) + ((last >>> 8) & 0xff00ff);
       const both = even + odd;
       const now = ((both & 0xffff) + (both >>> 16) + 8) >> 4;
       painted += now - (data[at] ?? 0);

@@ -4,7 +4,7 @@ export type Point = { x: number; y: number };
 export type Size = { width: number; height: number };
 export type Rect = { left: number; top: number; right: number; bottom: number };
 
-export const nothing: Rect = { left: 0, top: 0, right: 0, bottom: 0 };
+export const emptyRect: Rect = { left: 0, top: 0, right: 0, bottom: 0 };
 
 export function wholeOf({ width, height }: Size): Rect {
   return { left: 0, top: 0, right: width, bottom: height };
@@ -24,7 +24,7 @@ export function clipped(rect: Rect, other: Rect): Rect {
 }
 
 /** The smallest rectangle that holds both. */
-export function joined(rect: Rect | undefined, other: Rect): Rect {
+export function union(rect: Rect | undefined, other: Rect): Rect {
   if (!rect || isEmpty(rect)) return other;
   if (isEmpty(other)) return rect;
   return {

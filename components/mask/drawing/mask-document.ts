@@ -1,24 +1,24 @@
-// One mask being drawn: its pixels, its history, and what has to be redrawn. Needs no DOM.
+// A mask being drawn: its pixels, its history and the dirty area. Needs no DOM.
 // Guarantees: every change is one step of the history; during work on an area or a stroke nothing else begins;
 // listeners are called for each changed rectangle, and for the state only when it changes.
 
 import { createStore } from "zustand/vanilla";
 import { type AreaWork, clearAll, floodFill, invertAll, paintShape, type Shape } from "./areas";
 import { compactTile, copyTile, type Coverage, createCoarse, invertRows, putTile, type SavedTiles, TILE, tileRect } from "./coverage";
-import { isEmpty, nothing, type Point, type Rect } from "./geometry";
+import { isEmpty, emptyRect, type Point, type Rect } from "./geometry";
 import { beginShownStroke, type Brush, type BrushPoint, type ShownStroke } from "./stroke";
 
 export type MaskState = {
-  undo?: Act;
-  redo?: Act;
+  undo?: EditKind;
+  redo?: EditKind;
   isBusy: boolean;
   /** There are changes that were not saved. */
   isUnsaved: boolean;
   /** The painted share of the picture, 0 to 1. */
   paintedShare: number;
 };
-/** What was done, for the screen and for screen readers. */
-type Done = { what: "did" | "undid" | "redid"; act: Act };
+/** The last step, for the screen and for screen readers. */
+type HistoryStep = { direction: "did" | "undid" | "redid"; edit: EditKind };
 
 export type MaskDocument = ReturnType<typeof createMaskDocument>;
 
@@ -45,32 +45,32 @@ export function createMaskDocument(
   const history = createHistory(coverage, { budget: historyBudget, onChange: (rect) => yieldToPage(rect) });
   const coarse = createCoarse(coverage);
   const painters = new Set<(rect: Rect) => void>();
-  let stroke: { shown: ShownStroke; act: Act } | undefined;
+  let stroke: { shownStroke: ShownStroke; edit: EditKind } | undefined;
   /** The remaining work of a released stroke. */
-  let ending: { work: Generator<Rect, SavedTiles>; act: Act } | undefined;
+  let ending: { work: Generator<Rect, SavedTiles>; edit: EditKind } | undefined;
   let isBusy = false;
   let savedVersion = 0;
   const state = createStore<MaskState>(() => ({ isBusy: false, isUnsaved: false, paintedShare: coarse.paintedShare() }));
-  let done: Done | undefined;
+  let lastStep: HistoryStep | undefined;
   let sliceFrom = 0;
 
   function show(rect: Rect): void {
     if (!isEmpty(rect)) for (const paint of painters) paint(rect);
   }
-  function changed(rect: Rect): void {
+  function markChanged(rect: Rect): void {
     if (isEmpty(rect)) return;
     coarse.update(rect);
     show(rect);
   }
-  function notify(last?: Done): void {
+  function notify(last?: HistoryStep): void {
     const { undo, redo, version } = history.state();
-    done = last ?? done;
+    lastStep = last ?? lastStep;
     state.setState({ undo, redo, isBusy, isUnsaved: version !== savedVersion, paintedShare: coarse.paintedShare() }, true);
   }
 
   /** Lets the page respond after each slice. */
   function yieldToPage(rect: Rect): Promise<void> | void {
-    changed(rect);
+    markChanged(rect);
     if (now() - sliceFrom < SLICE_MS) return;
     if (!state.getState().isBusy) notify();
     return pause().then(() => {
@@ -78,16 +78,16 @@ export function createMaskDocument(
     });
   }
 
-  /** Works on one piece; false if none was left. */
-  function resume({ work, act }: NonNullable<typeof ending>): boolean {
+  /** Processes one piece; false if none was left. */
+  function resume({ work, edit }: NonNullable<typeof ending>): boolean {
     const { done: isOver, value } = work.next();
     if (!isOver) {
       show(value);
       return true;
     }
     ending = undefined;
-    if (value.size > 0) history.record(act, value);
-    notify(value.size > 0 ? { what: "did", act } : undefined);
+    if (value.size > 0) history.record(edit, value);
+    notify(value.size > 0 ? { direction: "did", edit } : undefined);
     return false;
   }
   function finish(): void {
@@ -95,37 +95,37 @@ export function createMaskDocument(
   }
   function release(): void {
     if (!stroke) return;
-    ending = { work: stroke.shown.end(), act: stroke.act };
+    ending = { work: stroke.shownStroke.end(), edit: stroke.edit };
     stroke = undefined;
   }
 
-  async function alone(act: () => Promise<Done | void>): Promise<void> {
+  async function runExclusively(work: () => Promise<HistoryStep | void>): Promise<void> {
     if (isBusy || stroke) return;
     isBusy = true;
     sliceFrom = now();
-    let last: Done | void = undefined;
+    let last: HistoryStep | void = undefined;
     try {
-      while (ending) if (resume(ending)) await yieldToPage(nothing);
-      last = await act();
+      while (ending) if (resume(ending)) await yieldToPage(emptyRect);
+      last = await work();
     } finally {
       isBusy = false;
       notify(last ?? undefined);
     }
   }
 
-  const work = (action: Act, area: AreaWork) =>
-    alone(async () => {
+  const work = (action: EditKind, area: AreaWork) =>
+    runExclusively(async () => {
       let step = area.next();
       for (; !step.done; step = area.next()) await yieldToPage(step.value);
       if (step.value.size === 0 && action !== "invert") return;
       history.record(action, step.value);
-      return { what: "did", act: action };
+      return { direction: "did", edit: action };
     });
 
-  const step = (what: "undid" | "redid") =>
-    alone(async () => {
-      const action = await (what === "undid" ? history.undo() : history.redo());
-      if (action) return { what, act: action };
+  const step = (direction: "undid" | "redid") =>
+    runExclusively(async () => {
+      const action = await (direction === "undid" ? history.undo() : history.redo());
+      if (action) return { direction, edit: action };
     });
 
   return {
@@ -137,21 +137,21 @@ export function createMaskDocument(
       return () => void painters.delete(paint);
     },
     state: state.getState,
-    lastDone: () => done,
+    lastDone: () => lastStep,
     savedBytes: history.savedBytes,
 
-    /** False while something else is in progress. `isFar`: zoomed out so far that single pixels are invisible. */
+    /** Returns false while busy. `isFar`: zoomed out so far that single pixels are invisible. */
     begin(brush: Brush, point: BrushPoint, isFar = false): boolean {
       if (isBusy || stroke) return false;
       finish();
-      const { shown, rect } = beginShownStroke(coverage, coarse, brush, point, isFar);
-      stroke = { shown, act: brush.isErasing ? "eraser" : "brush" };
+      const { preview, rect } = beginShownStroke(coverage, coarse, brush, point, isFar);
+      stroke = { shownStroke: preview, edit: brush.isErasing ? "eraser" : "brush" };
       show(rect);
       return true;
     },
     extend(points: readonly BrushPoint[], isFar = false): void {
-      const until = now() + MOVE_MS;
-      if (stroke) show(stroke.shown.to(points, isFar, () => now() >= until));
+      const deadline = now() + MOVE_MS;
+      if (stroke) show(stroke.shownStroke.to(points, isFar, () => now() >= deadline));
     },
     /** Finishes the stroke at once. */
     end(): void {
@@ -161,9 +161,9 @@ export function createMaskDocument(
     /** Finishes the stroke in slices. A new stroke does not wait and finishes the rest first; undo and fill wait for the slices. */
     async endInSlices(): Promise<void> {
       release();
-      const mine = ending;
+      const currentEnding = ending;
       let from = now();
-      for (let piece = 1; mine && mine === ending && resume(mine); piece += 1) {
+      for (let piece = 1; currentEnding && currentEnding === ending && resume(currentEnding); piece += 1) {
         if (piece < MIN_PIECES_PER_SLICE || now() - from < SLICE_MS) continue;
         await pause();
         from = now();
@@ -171,7 +171,7 @@ export function createMaskDocument(
     },
     /** Removes the stroke as if it had never begun. */
     drop(): void {
-      const dropped = stroke?.shown.drop() ?? [];
+      const dropped = stroke?.shownStroke.drop() ?? [];
       stroke = undefined;
       for (const rect of dropped) show(rect);
     },
@@ -183,7 +183,7 @@ export function createMaskDocument(
     invert: () => work("invert", invertAll(coverage)),
     /** Called once if the first coverage is not blank: computes the means and the painted share. */
     prepare: () =>
-      alone(async () => {
+      runExclusively(async () => {
         const { width, height } = coverage;
         for (let top = 0; top < height; top += TILE)
           await yieldToPage({ left: 0, top, right: width, bottom: Math.min(height, top + TILE) });
@@ -191,7 +191,7 @@ export function createMaskDocument(
     /** A copy that later drawing does not change; undefined while something else is in progress. */
     async snapshot(): Promise<Coverage | undefined> {
       let copy: Coverage | undefined;
-      await alone(async () => {
+      await runExclusively(async () => {
         copy = { ...coverage, data: coverage.data.slice() };
       });
       return copy;
@@ -211,9 +211,9 @@ export function createMaskDocument(
 // Guarantees: undoing everything gives the very first bytes, redoing everything the last; the page's memory stays within a budget: the
 // steps furthest from the present become blobs, which the browser keeps outside the page and, when memory is short, on disk.
 
-type Act = "brush" | "eraser" | "rectangle" | "lasso" | "fill" | "invert" | "clear";
+type EditKind = "brush" | "eraser" | "rectangle" | "lasso" | "fill" | "invert" | "clear";
 type Parked = { blob: Blob; lengths: readonly (readonly [index: number, bytes: number])[] };
-type Step = { act: Act; tiles: SavedTiles | Parked; version: number };
+type Step = { edit: EditKind; tiles: SavedTiles | Parked; version: number };
 
 const HISTORY_BUDGET = 128 * 1024 * 1024;
 const STEP_COST = 256;
@@ -244,12 +244,12 @@ function createHistory(coverage: Coverage, { budget = HISTORY_BUDGET, onChange }
     }
   }
 
-  async function go(from: Step[], to: Step[]): Promise<Act | undefined> {
+  async function go(from: Step[], to: Step[]): Promise<EditKind | undefined> {
     const step = from.pop();
     if (!step) return undefined;
     const tiles = step.tiles instanceof Map ? step.tiles : await fromBlob(step.tiles);
     const back: SavedTiles = new Map();
-    if (step.act === "invert") {
+    if (step.edit === "invert") {
       for (let top = 0; top < coverage.height; top += TILE) {
         const bottom = Math.min(coverage.height, top + TILE);
         invertRows(coverage, top, bottom);
@@ -262,23 +262,23 @@ function createHistory(coverage: Coverage, { budget = HISTORY_BUDGET, onChange }
       putTile(coverage, rect, tile);
       await onChange(rect);
     }
-    to.push({ act: step.act, tiles: back, version });
+    to.push({ edit: step.edit, tiles: back, version });
     version = step.version;
     park();
-    return step.act;
+    return step.edit;
   }
 
   return {
-    record(action: Act, tiles: SavedTiles): void {
+    record(action: EditKind, tiles: SavedTiles): void {
       future.length = 0;
-      past.push({ act: action, tiles, version });
+      past.push({ edit: action, tiles, version });
       version = newest += 1;
       park();
     },
-    /** The undone act; undefined where there is nothing to undo. */
+    /** The undone edit; undefined if there is nothing to undo. */
     undo: () => go(past, future),
     redo: () => go(future, past),
-    state: () => ({ undo: past.at(-1)?.act, redo: future.at(-1)?.act, version }),
+    state: () => ({ undo: past.at(-1)?.edit, redo: future.at(-1)?.edit, version }),
     /** Bytes of tiles in the page's own memory. */
     savedBytes,
   };

@@ -18,7 +18,7 @@ import {
   tileRect,
   tilesIn,
 } from "./coverage";
-import { clipped, holds, joined, nothing, outward, type Point, type Rect, wholeOf } from "./geometry";
+import { clipped, holds, union, emptyRect, outward, type Point, type Rect, wholeOf } from "./geometry";
 
 export type Brush = { diameter: number; /** 0 all soft to 1 sharp. */ hardness: number; isErasing: boolean };
 /** Pressure scales the diameter: 0 to 1. */
@@ -45,7 +45,7 @@ export function beginStroke(coverage: Coverage, brush: Brush, first: BrushPoint)
   let last = first;
   let pending: BrushPoint | undefined;
   /** The direction of the last strip, as a vector one pixel long. */
-  let way: Point | undefined;
+  let direction: Point | undefined;
   /** The disc at its end reaches beyond it on all sides. */
   let hasGrown = false;
   let isTipDrawn = false;
@@ -54,9 +54,9 @@ export function beginStroke(coverage: Coverage, brush: Brush, first: BrushPoint)
     const touchedTile = touched.get(index);
     if (touchedTile) return touchedTile;
     const rect = tileRect(coverage, index);
-    const made = { before: copyTile(coverage, rect), amount: new Uint8Array(TILE * TILE), rect };
-    touched.set(index, made);
-    return made;
+    const tileEntry = { before: copyTile(coverage, rect), amount: new Uint8Array(TILE * TILE), rect };
+    touched.set(index, tileEntry);
+    return tileEntry;
   }
   function* paint(part: Part): StrokeWork {
     const rect = clipped(boundsOf(part), wholeOf(coverage));
@@ -69,7 +69,7 @@ export function beginStroke(coverage: Coverage, brush: Brush, first: BrushPoint)
   function* tip(): StrokeWork {
     if (isTipDrawn) return;
     isTipDrawn = true;
-    yield* paint(disc(last, radiusOf(last), hasGrown ? undefined : way, undefined));
+    yield* paint(disc(last, radiusOf(last), hasGrown ? undefined : direction, undefined));
   }
 
   /** On to a point, without the tip there. */
@@ -85,9 +85,9 @@ export function beginStroke(coverage: Coverage, brush: Brush, first: BrushPoint)
     }
     const ahead = { x: (point.x - last.x) / length, y: (point.y - last.y) / length };
     // The area ahead in both directions is painted by the next strip, unless that one grows thinner.
-    if (!isTipDrawn) yield* paint(disc(last, a, hasGrown ? undefined : way, b < a ? undefined : ahead));
+    if (!isTipDrawn) yield* paint(disc(last, a, hasGrown ? undefined : direction, b < a ? undefined : ahead));
     yield* paint(strip(last, point, a, b));
-    [last, way, hasGrown, isTipDrawn] = [point, ahead, b > a, false];
+    [last, direction, hasGrown, isTipDrawn] = [point, ahead, b > a, false];
   }
 
   return {
@@ -105,7 +105,7 @@ export function beginStroke(coverage: Coverage, brush: Brush, first: BrushPoint)
       const savedTiles: SavedTiles = new Map();
       for (const [index, { before }] of touched) {
         savedTiles.set(index, compactTile(before));
-        yield nothing;
+        yield emptyRect;
       }
       return savedTiles;
     },
@@ -118,7 +118,7 @@ export function beginStroke(coverage: Coverage, brush: Brush, first: BrushPoint)
   };
 }
 
-// What a round brush covers on one part of its path: the strip between two points, or the disc at one of them, row by row within a tile.
+// The coverage of a round brush on one part of its path: a strip or a disc, row by row within a tile.
 // Guarantees: a pixel keeps the largest amount that any part of the stroke paints there, so visiting it twice changes nothing; pixels
 // outside the part's bounds are never visited.
 
@@ -246,7 +246,7 @@ export function beginShownStroke(
   brush: Brush,
   first: BrushPoint,
   isFar: boolean,
-): { shown: ShownStroke; rect: Rect } {
+): { preview: ShownStroke; rect: Rect } {
   const isSketched = isFar && brush.diameter >= LARGE;
   const stroke = beginStroke(coverage, brush, first);
   const sketch = isSketched ? beginStroke(coarse, { ...brush, diameter: brush.diameter / COARSE }, smaller(first)) : undefined;
@@ -256,20 +256,20 @@ export function beginShownStroke(
   const waiting: StrokeWork[] = [];
 
   /** Without a sketch, the means must be updated while they are on screen. */
-  function seen(changed: Rect, isLookedAtFromAfar: boolean): Rect {
-    stale = joined(stale, changed);
-    if (!isLookedAtFromAfar) return changed;
-    const late = stale;
-    coarse.update(late);
+  function shownRect(changedRect: Rect, isLookedAtFromAfar: boolean): Rect {
+    stale = union(stale, changedRect);
+    if (!isLookedAtFromAfar) return changedRect;
+    const lateRect = stale;
+    coarse.update(lateRect);
     stale = undefined;
-    return late;
+    return lateRect;
   }
   function catchUp(isLate: () => boolean): Rect {
-    let rect = nothing;
+    let rect = emptyRect;
     while (waiting[0] && !isLate()) {
       const piece = waiting[0].next();
       if (piece.done) waiting.shift();
-      else rect = joined(rect, piece.value);
+      else rect = union(rect, piece.value);
     }
     return rect;
   }
@@ -280,12 +280,12 @@ export function beginShownStroke(
     }
   }
 
-  const shown: ShownStroke = {
+  const shownStroke: ShownStroke = {
     to(points, isFarNow, isLate) {
-      if (!sketch) return seen(allOf(stroke.to(points)), isFarNow);
+      if (!sketch) return shownRect(allOf(stroke.to(points)), isFarNow);
       waiting.push(stroke.to(points, !isFarNow));
       const rect = larger(allOf(sketch.to(points.map(smaller))));
-      return joined(
+      return union(
         rect,
         catchUp(() => isFarNow && isLate()),
       );
@@ -298,7 +298,7 @@ export function beginShownStroke(
         yield* settle(squares);
         return before;
       }
-      // The sketch gives way to the means tile by tile, so that there is never a gap.
+      // The sketch is replaced tile by tile, so that there is never a gap.
       const rects: Rect[] = [];
       for (const square of sketch.drop()) {
         rects.push(larger(square));
@@ -313,12 +313,12 @@ export function beginShownStroke(
       return squares;
     },
   };
-  return { shown, rect: sketch ? larger(allOf(sketch.to([]))) : seen(allOf(stroke.to([])), isFar) };
+  return { preview: shownStroke, rect: sketch ? larger(allOf(sketch.to([]))) : shownRect(allOf(stroke.to([])), isFar) };
 }
 
 function allOf(work: StrokeWork): Rect {
-  let rect = nothing;
-  for (const piece of work) rect = joined(rect, piece);
+  let rect = emptyRect;
+  for (const piece of work) rect = union(rect, piece);
   return rect;
 }
 

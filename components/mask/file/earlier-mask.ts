@@ -13,9 +13,9 @@ import { readInWorker } from "./worker-client";
 /** The origin of the initial mask; `unread`: there is one, but it could not be read. */
 export type Earlier = "none" | "layers" | "alpha" | "unread";
 
-/** The name of the layer; undefined where there is none. */
-export async function findLayer({ files, connection, place }: MaskSource, { signal }: FetchOptions): Promise<string | undefined> {
-  if (place) return undefined;
+/** The name of the layer; undefined if there is none. */
+export async function findLayer({ files, connection, target }: MaskSource, { signal }: FetchOptions): Promise<string | undefined> {
+  if (target) return undefined;
   const address = withQuery("/api/console/mask-layers", { filename: files[0]?.filename, connection });
   const layers = await callApi<{ mask?: string | null }>(address, { signal });
   return layers.ok ? (layers.value?.mask ?? undefined) : undefined;
@@ -43,9 +43,9 @@ export async function earlierMask(
   const layer = await findLayer(source, options);
   const coverage = layer && (await readLayer(layer, size, source, options));
   if (coverage) return { coverage, from: "layers" };
-  const own = await readOrNothing(file, "picture", size);
-  if (typeof own === "object") return { coverage: own, from: "alpha" };
-  return { from: layer || own === "unreadable" ? "unread" : "none" };
+  const ownPicture = await readOrNothing(file, "picture", size);
+  if (typeof ownPicture === "object") return { coverage: ownPicture, from: "alpha" };
+  return { from: layer || ownPicture === "unreadable" ? "unread" : "none" };
 }
 
 async function readOrNothing(file: Blob, kind: "picture" | "layer", size: Size): Promise<Coverage | "nothing" | "unreadable"> {

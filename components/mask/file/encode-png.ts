@@ -40,22 +40,22 @@ export async function encodeMask(coverage: Coverage, onProgress: (share: number)
 /** The order of a picture's pixels within the upright coverage: the first one, and the steps to the next one across and down. */
 type Grid = Size & { first: number; across: number; down: number };
 
-/** For pixels that must be turned as `orientation` says to be upright. */
+/** For pixels that must be rotated by `orientation` to be upright. */
 function gridOf({ width, height }: Size, orientation: number): Grid {
   const last = width * height - 1;
-  const [right, below] = [width - 1, last - width + 1];
-  const turned = { width: height, height: width };
+  const [right, bottom] = [width - 1, last - width + 1];
+  const rotated = { width: height, height: width };
   const upright = { width, height, first: 0, across: 1, down: width };
-  const others: Readonly<Record<number, Grid>> = {
+  const smallerGrids: Readonly<Record<number, Grid>> = {
     2: { width, height, first: right, across: -1, down: width },
     3: { width, height, first: last, across: -1, down: -width },
-    4: { width, height, first: below, across: 1, down: -width },
-    5: { ...turned, first: 0, across: width, down: 1 },
-    6: { ...turned, first: right, across: width, down: -1 },
-    7: { ...turned, first: last, across: -width, down: -1 },
-    8: { ...turned, first: below, across: -width, down: 1 },
+    4: { width, height, first: bottom, across: 1, down: -width },
+    5: { ...rotated, first: 0, across: width, down: 1 },
+    6: { ...rotated, first: right, across: width, down: -1 },
+    7: { ...rotated, first: last, across: -width, down: -1 },
+    8: { ...rotated, first: bottom, across: -width, down: 1 },
   };
-  return others[orientation] ?? upright;
+  return smallerGrids[orientation] ?? upright;
 }
 
 /** The shortest block that holds the orientation. */

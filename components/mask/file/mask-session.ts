@@ -13,15 +13,15 @@ import { type Hold } from "./encode-png";
 import { type OpenedMask } from "./open-mask";
 import { addressOf, type MaskTarget, MAX_BYTES, originalRef } from "./picture-file";
 
-export type OpenSession = { opened: OpenedMask; drawing: MaskDocument };
+export type OpenSession = { mask: OpenedMask; drawing: MaskDocument };
 
 export function sessionOf(openedMask: OpenedMask): OpenSession {
   const drawing = createMaskDocument(openedMask.coverage);
   if (openedMask.earlier === "layers" || openedMask.earlier === "alpha") void drawing.prepare();
-  return { opened: openedMask, drawing };
+  return { mask: openedMask, drawing };
 }
 
-// Unsaved drawings, kept in this tab with their whole history, so that navigating within the console loses nothing.
+// Unsaved drawings with their history, kept in this tab so that navigation loses nothing.
 // Guarantees: the latest one is kept at any size, earlier ones within a memory budget; dropped ones are reported; while any is kept, the
 // browser warns before the tab is closed or reloaded.
 
@@ -35,14 +35,14 @@ export function keepWork(key: string, work: StoredSession, budget = BUDGET): str
   sessions.delete(key);
   sessions.set(key, work);
   window.addEventListener("beforeunload", warn);
-  const lost: string[] = [];
+  const lostNames: string[] = [];
   for (const [oldest, { session, name }] of sessions) {
     if (sessions.size === 1 || [...sessions.values()].reduce((sum, session) => sum + bytesOf(session), 0) <= budget) break;
-    session.opened.picture?.close();
+    session.mask.picture?.close();
     sessions.delete(oldest);
-    lost.push(name);
+    lostNames.push(name);
   }
-  return lost;
+  return lostNames;
 }
 
 /** Hands the drawing over to the caller. */
@@ -53,8 +53,8 @@ export function takeWork(key: string): OpenSession | undefined {
   return work?.session;
 }
 
-function bytesOf({ session: { opened, drawing } }: StoredSession): number {
-  const { width = 0, height = 0 } = opened.picture?.bitmap ?? {};
+function bytesOf({ session: { mask, drawing } }: StoredSession): number {
+  const { width = 0, height = 0 } = mask.picture?.bitmap ?? {};
   return drawing.coverage.data.length + width * height * 4 + drawing.savedBytes();
 }
 
@@ -62,18 +62,18 @@ function warn(event: BeforeUnloadEvent): void {
   askToStay(event);
 }
 
-export type SaveState = { kind: "idle" } | SaveStep | { kind: "saved"; saved: SavedMask } | { kind: "failed"; failure: SaveFailure };
+export type SaveState = { kind: "idle" } | SaveStep | { kind: "saved"; mask: SavedMask } | { kind: "failed"; failure: SaveFailure };
 
 /** One save at a time; the drawing is kept after any outcome. */
-export function useSave({ opened, drawing }: OpenSession, ports: SavePorts, onSaved?: (saved: SavedMask) => void) {
+export function useSave({ mask: opened, drawing }: OpenSession, ports: SavePorts, onSaved?: (mask: SavedMask) => void) {
   const [state, setState] = useState<SaveState>({ kind: "idle" });
   const turn = useRef<AbortController>(undefined);
   useEffect(() => () => turn.current?.abort(), []);
 
   async function save(): Promise<void> {
     if (turn.current || drawing.state().isBusy || drawing.isStroking()) return;
-    const mine = new AbortController();
-    turn.current = mine;
+    const controller = new AbortController();
+    turn.current = controller;
     setState({ kind: "packing", share: 0 });
     const copy = await drawing.snapshot().catch(notPacked);
     if (!copy || "kind" in copy) {
@@ -82,16 +82,16 @@ export function useSave({ opened, drawing }: OpenSession, ports: SavePorts, onSa
     }
     const version = drawing.version();
     const result = await saveMask(copy, opened.refs, ports, {
-      onStep: (step) => turn.current === mine && setState(step),
-      signal: mine.signal,
+      onStep: (step) => turn.current === controller && setState(step),
+      signal: controller.signal,
       handsOut: !opened.lacksFile,
       hold: opened.hold,
     });
     turn.current = undefined;
-    if (mine.signal.aborted && !result.ok) return setState({ kind: "idle" });
+    if (controller.signal.aborted && !result.ok) return setState({ kind: "idle" });
     if (!result.ok) return setState({ kind: "failed", failure: result.failure });
     drawing.saved(version);
-    setState({ kind: "saved", saved: result.value });
+    setState({ kind: "saved", mask: result.value });
     onSaved?.(result.value);
   }
   return { state, save, stop: () => turn.current?.abort(), forget: () => setState({ kind: "idle" }) };
@@ -117,11 +117,11 @@ export type SavedMask = {
 export type SaveFailure =
   { kind: "not-packed"; reason: string } | { kind: "too-heavy"; bytes: number } | { kind: "failed"; failure: ApiFailure };
 
-/** The steps of saving; each may take a while for a large mask. `storing`: all bytes were sent, without an answer yet. */
+/** The steps of saving. `storing`: all bytes were sent, without a response yet. */
 export type SaveStep = { kind: "packing"; share: number } | { kind: "sending"; share: number; bytes: number } | { kind: "storing" };
 
 export type SavePorts = {
-  /** Takes over the coverage: its pixels must not be used elsewhere afterwards. */
+  /** Takes ownership of the coverage: don't use its pixels afterwards. */
   encode: (coverage: Coverage, onProgress: (share: number) => void, hold?: Hold) => Promise<Blob>;
   send: (file: Blob, ref: FileName, options: SendOptions) => Promise<Result<SavedMask, ApiFailure>>;
 };
@@ -160,7 +160,7 @@ function notPacked(error: unknown): SaveFailure {
   return { kind: "not-packed", reason: error instanceof Error ? error.message : String(error) };
 }
 
-/** Services answer 400 or 404 for a reference that they cannot resolve; an unacceptable picture has a code of its own. */
+/** Services answer 400 or 404 for an unknown reference; an unacceptable picture has its own code. */
 function isUnknownName({ status, code }: ApiFailure): boolean {
   return status === 404 || (status === 400 && code !== "INVALID_IMAGE");
 }
@@ -175,7 +175,7 @@ export function sendMask(connection: string | undefined, maskTarget?: MaskTarget
     if (!result.ok) return result;
     if (typeof result.value?.name !== "string") return failed({ code: "UPSTREAM_UNREADABLE", message: "", status: 502 });
     // A plain local server returns a name even if it did not find the original and stored nothing.
-    if (result.value.metadata || !options.handsOut || (await isThere(result.value, { connection, place: maskTarget }))) return result;
+    if (result.value.metadata || !options.handsOut || (await isThere(result.value, { connection, target: maskTarget }))) return result;
     return failed({ code: "NOT_FOUND", message: "", status: 404 });
   };
 }
@@ -186,12 +186,12 @@ async function isThere({ name, subfolder, type }: SavedMask, from: Parameters<ty
   return response?.status !== 404;
 }
 
-// Finds the asset of an upload, whose answer names a file and not an asset.
+// Finds the asset of an upload, whose response names only a file.
 // Guarantees: never throws; undefined unless the list identifies it with certainty.
 
-export async function findAsset({ name, display_name: shown }: SavedMask, connection?: string): Promise<string | undefined> {
+export async function findAsset({ name, display_name: displayName }: SavedMask, connection?: string): Promise<string | undefined> {
   const stem = name.replace(/\.[A-Za-z0-9]{1,12}$/, "");
-  const query = { name_contains: shown ?? name, include_public: false, limit: 50, connection };
+  const query = { name_contains: displayName ?? name, include_public: false, limit: 50, connection };
   const result = await callApi<AssetsAnswer>(withQuery("/api/assets", query), { cache: "no-store" });
   if (!result.ok) return undefined;
   const assets = result.value.assets.map(toAssetView);

@@ -34,7 +34,7 @@ export type OpenedMask = {
   isPreview: boolean;
   /** The service does not hand out the file. */
   lacksFile?: boolean;
-  /** How the mask must be written, if not as it was drawn. */
+  /** The required encoding of the mask, if not as drawn. */
   hold?: Hold;
 };
 
@@ -133,12 +133,12 @@ async function uprightWebp(
 ): Promise<Blob | undefined> {
   const address = name && addressOf(source, name);
   if (address === undefined || !(await isTurnedWebp(file))) return undefined;
-  const shown = shownPictureUrl(address);
-  const redrawn = shown === address ? undefined : await fetchFile(shown, { signal });
+  const pictureUrl = shownPictureUrl(address);
+  const redrawn = pictureUrl === address ? undefined : await fetchFile(pictureUrl, { signal });
   return redrawn?.ok && redrawn.value.size > 0 ? redrawn.value : undefined;
 }
 
-/** What the mask was drawn over: the original, which the mask then refers to, or the same colours without alpha. */
+/** The picture that the mask was drawn over: the original, or the same colours without alpha. */
 async function withoutMask(
   source: MaskSource,
   refs: readonly FileName[],
@@ -146,8 +146,8 @@ async function withoutMask(
   { signal }: FetchOptions,
 ): Promise<{ file: Blob; ref?: FileName } | undefined> {
   const isSame = async (file: Blob) => {
-    const match = (await holdOf(file, false)) ? undefined : await naturalSize(file);
-    return match?.width === size.width && match.height === size.height;
+    const pictureSize = (await holdOf(file, false)) ? undefined : await naturalSize(file);
+    return pictureSize?.width === size.width && pictureSize.height === size.height;
   };
   const { original: over } = source.facts;
   if (over) {

@@ -11,7 +11,7 @@ import { pictureSizeOf } from "@/lib/shared/picture-size";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { type Rect, type Size } from "../drawing/geometry";
 
-/** Where pictures are and masks are saved, if not among a connection's files. Such a place keeps no layers beside its pictures. */
+/** A location of pictures and masks other than a connection's files. It stores no layers. */
 export type MaskTarget = { urlOf: (file: FileName) => string; saveAt: `/${string}` };
 
 export type MaskSource = {
@@ -20,14 +20,14 @@ export type MaskSource = {
   title: string;
   files: readonly FileName[];
   connection?: string;
-  place?: MaskTarget;
-  /** What is known before anything is loaded. */
+  target?: MaskTarget;
+  /** Facts known before loading. */
   facts: {
     bytes?: number;
     width?: number;
     height?: number;
     isPicture?: boolean;
-    /** What an earlier mask was drawn over. */ original?: string;
+    /** The picture that an earlier mask was drawn over. */ original?: string;
   };
   /** The service applies masks to an original's pixels as stored, regardless of the camera's rotation. */
   keepsPixels?: boolean;
@@ -63,16 +63,16 @@ export function sourceOfFile(file: Required<FileName>, title: string, connection
 }
 
 /** The address as a page requests it, with a query. */
-export function addressOf({ connection, place }: Pick<MaskSource, "connection" | "place">, file: FileName): string {
-  return place ? place.urlOf(file) : viewUrl({ ...file, connection });
+export function addressOf({ connection, target }: Pick<MaskSource, "connection" | "target">, file: FileName): string {
+  return target ? target.urlOf(file) : viewUrl({ ...file, connection });
 }
 
-/** Only known fields are sent; some services require a subfolder, even an empty one. */
+/** Sends known fields only; some services require a subfolder, even an empty one. */
 export function originalRef({ filename, subfolder = "", type }: FileName): string {
   return writeExactJson({ filename, subfolder, ...(type && { type }) });
 }
 
-// What a service accepts as a mask and as its original: checked before anything large is opened.
+// The service's requirements for a mask and its original, checked before loading anything large.
 
 export const MAX_BYTES = 50 * 1024 * 1024;
 export const MAX_EDGE = 16_384;
@@ -92,7 +92,7 @@ export function tooLarge({ bytes, width, height }: { bytes?: number } & Partial<
 }
 
 // A picture's bytes from the service, with progress.
-// Guarantees: never throws; never reads more than the limit; aborting `signal` ends the transfer.
+// Guarantees: never throws; never reads beyond the limit; aborting `signal` ends the transfer.
 
 const HEADER_BYTES = 32;
 
@@ -101,20 +101,20 @@ export type FetchOptions = { signal?: AbortSignal; /** 0 to 1, where the length 
 
 /** `address`: as a page would request it, with the base path. */
 export async function fetchFile(address: string, { signal, onProgress }: FetchOptions = {}): Promise<Result<Blob, FetchRefusal>> {
-  const going = new AbortController();
-  const stop = () => going.abort();
+  const controller = new AbortController();
+  const stop = () => controller.abort();
   signal?.addEventListener("abort", stop);
   try {
-    const response = await fetch(address, { signal: going.signal, credentials: "same-origin" });
+    const response = await fetch(address, { signal: controller.signal, credentials: "same-origin" });
     if (!response.ok)
       return failed({ kind: "failed", failure: readFailure(response.status, response.headers.get("retry-after"), await response.text()) });
-    const announced = Number(response.headers.get("content-length") ?? 0);
-    const reason = tooLarge({ bytes: announced });
+    const contentLength = Number(response.headers.get("content-length") ?? 0);
+    const reason = tooLarge({ bytes: contentLength });
     if (reason) {
-      going.abort();
+      controller.abort();
       return failed({ kind: "too-large", why: reason });
     }
-    return await readBody(response, announced, { stop, onProgress });
+    return await readBody(response, contentLength, { stop, onProgress });
   } catch (cause) {
     return failed({ kind: "failed", failure: failureOfThrown(cause) });
   } finally {
@@ -124,7 +124,7 @@ export async function fetchFile(address: string, { signal, onProgress }: FetchOp
 
 type Reading = { stop: () => void; onProgress?: (share: number) => void };
 
-async function readBody(response: Response, announced: number, { stop, onProgress }: Reading): Promise<Result<Blob, FetchRefusal>> {
+async function readBody(response: Response, contentLength: number, { stop, onProgress }: Reading): Promise<Result<Blob, FetchRefusal>> {
   const parts: Uint8Array<ArrayBuffer>[] = [];
   let bytes = 0;
   let isMeasured = false;
@@ -146,7 +146,7 @@ async function readBody(response: Response, announced: number, { stop, onProgres
         return failed({ kind: "too-large", why: reason });
       }
     }
-    if (announced > 0) onProgress?.(bytes / announced);
+    if (contentLength > 0) onProgress?.(bytes / contentLength);
   }
   return ok(new Blob(parts, { type: response.headers.get("content-type") ?? "" }));
 }

@@ -1,4 +1,4 @@
-// One worker per task, terminated afterwards, so that nothing of a large picture stays in memory.
+// One worker per task, terminated afterwards to free the memory.
 
 import { type Coverage } from "../drawing/coverage";
 import { type Hold } from "./encode-png";
@@ -10,7 +10,7 @@ export type WorkerAnswer =
 
 type RequestOptions = { transfer?: Transferable[]; onProgress?: (share: number) => void };
 
-function ask(task: WorkerTask, { transfer = [], onProgress }: RequestOptions = {}): Promise<Exclude<WorkerAnswer, Progress>> {
+function sendTask(task: WorkerTask, { transfer = [], onProgress }: RequestOptions = {}): Promise<Exclude<WorkerAnswer, Progress>> {
   return new Promise((resolve) => {
     const worker = new Worker(new URL("./mask-worker.ts", import.meta.url), { type: "module" });
     const finish = (response: Exclude<WorkerAnswer, Progress>) => {
@@ -28,13 +28,13 @@ function ask(task: WorkerTask, { transfer = [], onProgress }: RequestOptions = {
 
 /** The pixels are transferred to the worker: a caller that still needs them passes a copy. */
 export async function encodeInWorker(coverage: Coverage, onProgress: (share: number) => void, hold?: Hold): Promise<Blob> {
-  const response = await ask({ do: "encode", coverage, hold }, { transfer: [coverage.data.buffer], onProgress });
+  const response = await sendTask({ do: "encode", coverage, hold }, { transfer: [coverage.data.buffer], onProgress });
   if (response.do === "encode") return response.file;
   throw new Error(response.do === "failed" ? response.reason : "the worker answered another task");
 }
 
 export async function readInWorker(file: Blob, kind: "picture" | "layer"): Promise<Coverage | undefined> {
-  const response = await ask({ do: "read", file, kind });
+  const response = await sendTask({ do: "read", file, kind });
   if (response.do === "read") return response.coverage;
   throw new Error(response.do === "failed" ? response.reason : "the worker answered another task");
 }

@@ -1,4 +1,4 @@
-// What each key does in the editor, as data: the list that people read and the working keys come from the same place.
+// The editor's keys as data, shared by the help list and the handlers.
 // Must never: take a key of the browser, or a letter typed into a field (the caller checks that).
 
 import { own } from "@/lib/contract/json/own";
@@ -52,8 +52,8 @@ const arrows: Readonly<Record<string, readonly [-1 | 0 | 1, -1 | 0 | 1]>> = {
 };
 
 /** Commands of the drawing itself: while a button has the focus, their keys belong to the button. */
-export function isForCanvas({ do: act }: Command): boolean {
-  return act === "cursor" || act === "press" || act === "stick";
+export function isForCanvas({ do: kind }: Command): boolean {
+  return kind === "cursor" || kind === "press" || kind === "stick";
 }
 
 export function commandOf({ key, ctrlKey, metaKey, altKey, shiftKey }: Pressed): Command | undefined {

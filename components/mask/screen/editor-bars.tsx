@@ -46,11 +46,11 @@ type ToolRailProps = {
   onPanel: () => void;
 };
 
-/** Down the left side on wide screens, a row within reach of the thumb on narrow ones. */
+/** On the left on wide screens; a row near the thumb on narrow ones. */
 export function ToolRail({ tool, state, isPanelOpen, onCommand, onPanel }: ToolRailProps) {
   const t = useTranslations("masks");
   const { undo, redo, isBusy } = state;
-  const acts = [
+  const actions = [
     ["undo", Undo2, "Ctrl Z", undo ? t("undoOf", { act: t(`step.${undo}`) }) : t("act.undo"), !undo || isBusy],
     ["redo", Redo2, "Ctrl Y", redo ? t("redoOf", { act: t(`step.${redo}`) }) : t("act.redo"), !redo || isBusy],
     ["invert", Contrast, "I", t("act.invert"), isBusy],
@@ -72,8 +72,8 @@ export function ToolRail({ tool, state, isPanelOpen, onCommand, onPanel }: ToolR
         />
       ))}
       <span aria-hidden="true" className="shrink-0 bg-line max-lg:mx-0.5 max-lg:w-px lg:my-0.5 lg:h-px" />
-      {acts.map(([act, icon, key, name, isOff]) => (
-        <RailButton key={act} icon={icon} label={t("toolKey", { name, key })} isOff={isOff} onClick={() => onCommand({ do: act })} />
+      {actions.map(([action, icon, key, name, isOff]) => (
+        <RailButton key={action} icon={icon} label={t("toolKey", { name, key })} isOff={isOff} onClick={() => onCommand({ do: action })} />
       ))}
       <span className="lg:mt-auto" />
       <RailButton
@@ -89,7 +89,7 @@ export function ToolRail({ tool, state, isPanelOpen, onCommand, onPanel }: ToolR
 
 type RailButtonProps = { icon: Icon; label: string; isOn?: boolean; isOff?: boolean; onClick: () => void; className?: string };
 
-/** A button without effect stays focusable, and says that it is disabled. */
+/** An ineffective button stays focusable and is announced as disabled. */
 function RailButton({ icon: Icon, label, isOn, isOff = false, onClick, className }: RailButtonProps) {
   return (
     <button
@@ -136,7 +136,7 @@ export function StatusBar({ drawing, state, views, painter, isShown, onCommand }
       {state.isBusy ? <span role="status">{t("status.busy")}</span> : null}
       <Place painter={painter} />
       <span role="status" className="sr-only">
-        {last ? t(`done.${last.what}`, { act: t(`step.${last.act}`), share }) : ""}
+        {last ? t(`done.${last.direction}`, { act: t(`step.${last.edit}`), share }) : ""}
       </span>
       <span className="ml-auto flex items-center gap-0.5">
         <BarButton
@@ -192,7 +192,7 @@ function BarButton({ icon: Icon, label, letter, isOn, onClick }: BarButtonProps)
   );
 }
 
-/** Never 0 % while something is painted, nor 100 % while something is not. */
+/** Never 0 % if something is painted, nor 100 % if something is not. */
 function shareText(share: number, locale: string): string {
   const rounded = share > 0 && share < 0.001 ? 0.001 : share < 1 && share > 0.999 ? 0.999 : share;
   return rounded.toLocaleString(locale, { style: "percent", maximumFractionDigits: 1 });

@@ -1,5 +1,5 @@
 // Turns pointer and key input into strokes, areas and marks on the screen. Needs no DOM.
-// Guarantees: one gesture at a time; a dropped gesture leaves no trace; the keyboard's cursor reaches every pixel.
+// Guarantees: one gesture at a time; a dropped gesture leaves no trace; the keyboard cursor reaches every pixel.
 
 import { createStore } from "zustand/vanilla";
 import { lasso, rectangle } from "../drawing/areas";
@@ -78,11 +78,11 @@ export function createPainter({ drawing, views, settings }: { drawing: MaskDocum
     mark();
   }
   function drop(): boolean {
-    const had = gesture !== undefined;
+    const hadGesture = gesture !== undefined;
     if (gesture?.kind === "stroke") drawing.drop();
     gesture = undefined;
     mark();
-    return had;
+    return hadGesture;
   }
   const toPoint = (touch: Touch) => ({ ...toPicture(views.view(), touch), pressure: settings().followsPressure ? touch.pressure : 1 });
 

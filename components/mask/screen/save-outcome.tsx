@@ -16,14 +16,14 @@ type SaveOutcomeProps = { state: SaveState; connection?: string; onAgain: () => 
 
 /** Laid over the drawing, so that the drawing does not move. */
 export function SaveOutcome({ state, connection, onAgain, onDismiss }: SaveOutcomeProps) {
-  if (state.kind === "saved") return <SavedText saved={state.saved} connection={connection} onDismiss={onDismiss} />;
+  if (state.kind === "saved") return <SavedText mask={state.mask} connection={connection} onDismiss={onDismiss} />;
   return state.kind === "failed" ? <SaveFailed failure={state.failure} onAgain={onAgain} onDismiss={onDismiss} /> : null;
 }
 
 function SaveFailed({ failure, onAgain, onDismiss }: { failure: SaveFailure; onAgain: () => void; onDismiss: () => void }) {
   const t = useTranslations("masks.save");
   const locale = useLocale();
-  const again = <Button onClick={onAgain}>{t("again")}</Button>;
+  const retryButton = <Button onClick={onAgain}>{t("again")}</Button>;
   return (
     <div className="absolute inset-x-2 bottom-2 z-10 mx-auto max-w-[640px] rounded-lg bg-bg shadow-xl">
       <div className="flex items-start gap-2 pt-1.5 pr-1.5 pl-3.5">
@@ -31,7 +31,7 @@ function SaveFailed({ failure, onAgain, onDismiss }: { failure: SaveFailure; onA
         <Dismiss onClick={onDismiss} />
       </div>
       {failure.kind === "failed" ? (
-        <FailureMessage failure={failure.failure} actions={again} className="m-2" />
+        <FailureMessage failure={failure.failure} actions={retryButton} className="m-2" />
       ) : (
         <FailureNotice
           className="m-2"
@@ -40,14 +40,14 @@ function SaveFailed({ failure, onAgain, onDismiss }: { failure: SaveFailure; onA
               ? t("tooHeavy", { size: formatBytes(failure.bytes, locale), max: formatBytes(MAX_BYTES, locale) })
               : t("notPacked", { reason: failure.reason })
           }
-          actions={again}
+          actions={retryButton}
         />
       )}
     </div>
   );
 }
 
-function SavedText({ saved, connection, onDismiss }: { saved: SavedMask; connection?: string; onDismiss: () => void }) {
+function SavedText({ mask: saved, connection, onDismiss }: { mask: SavedMask; connection?: string; onDismiss: () => void }) {
   const t = useTranslations("masks.save");
   const name = saved.display_name ?? saved.name;
   const { data: asset } = useSWR(["masks.asset", saved.name, connection], () => findAsset(saved, connection), { revalidateOnFocus: false });

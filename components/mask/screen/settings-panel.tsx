@@ -14,24 +14,24 @@ type SliderProps = {
   max: number;
   step?: number;
   /** The value as shown to people. */
-  shown: string;
+  displayValue: string;
   title?: string;
-  /** The slider gives small values as much room as large ones. */
+  /** The slider gives small values as much space as large ones. */
   isCurved?: boolean;
   onChange: (value: number) => void;
 };
 
 const STEPS = 200;
 
-function Slider({ label, value, least, max, step = 1, shown, title, isCurved = false, onChange }: SliderProps) {
+function Slider({ label, value, least, max, step = 1, displayValue, title, isCurved = false, onChange }: SliderProps) {
   const id = useId();
   const ratio = max / least;
-  const place = isCurved ? Math.round((Math.log(value / least) / Math.log(ratio)) * STEPS) : value;
+  const position = isCurved ? Math.round((Math.log(value / least) / Math.log(ratio)) * STEPS) : value;
   return (
     <div className="grid grid-cols-[1fr_auto] items-center gap-x-2">
       <label htmlFor={id}>{label}</label>
       <output htmlFor={id} className="text-ink-2">
-        {shown}
+        {displayValue}
       </output>
       <input
         id={id}
@@ -39,8 +39,8 @@ function Slider({ label, value, least, max, step = 1, shown, title, isCurved = f
         min={isCurved ? 0 : least}
         max={isCurved ? STEPS : max}
         step={isCurved ? 1 : step}
-        value={place}
-        aria-valuetext={shown}
+        value={position}
+        aria-valuetext={displayValue}
         title={title}
         onChange={({ target }) => onChange(isCurved ? least * ratio ** (Number(target.value) / STEPS) : Number(target.value))}
         className="col-span-2 h-6 w-full"
@@ -109,7 +109,7 @@ function ToolSettings({ size, settings, onChange }: SettingsProps) {
           least={1}
           max={largestBrush(size)}
           value={diameter}
-          shown={`${diameter.toLocaleString(locale)} px`}
+          displayValue={`${diameter.toLocaleString(locale)} px`}
           title={keyed(t("size"), "[ ]")}
           onChange={(next) => onChange({ diameter: next })}
         />
@@ -119,7 +119,7 @@ function ToolSettings({ size, settings, onChange }: SettingsProps) {
           max={1}
           step={0.05}
           value={hardness}
-          shown={hardness.toLocaleString(locale, { style: "percent" })}
+          displayValue={hardness.toLocaleString(locale, { style: "percent" })}
           title={keyed(t("hardness"), "{ }")}
           onChange={(next) => onChange({ hardness: next })}
         />
@@ -190,7 +190,7 @@ function ViewSettings({ settings, onChange }: SettingsProps) {
             max={1}
             step={0.05}
             value={opacity}
-            shown={opacity.toLocaleString(locale, { style: "percent" })}
+            displayValue={opacity.toLocaleString(locale, { style: "percent" })}
             onChange={(next) => onChange({ opacity: next })}
           />
         </>
@@ -228,7 +228,7 @@ function Choice<T extends string>({ label, title, value, options, nameOf, onChoo
 
 const rectangleFields = ["x", "y", "width", "height"] as const;
 
-/** For people who do not drag, and for edges that must be exact. */
+/** For users who don't drag, and for exact edges. */
 function RectangleForm({ size, isBusy, onDraw }: { size: Size; isBusy: boolean; onDraw: (rect: Rect, isErasing: boolean) => void }) {
   const t = useTranslations("masks.numbers");
   const [isOutside, setOutside] = useState(false);

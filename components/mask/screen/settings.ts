@@ -54,7 +54,7 @@ function firstSettings(size: Size): Settings {
 
 export type Change = Partial<Settings> | { sizeBy: number } | { hardnessBy: number } | "swap" | "nextLook";
 
-function changed(settings: Settings, change: Change, size: Size): Settings {
+function applyChange(settings: Settings, change: Change, size: Size): Settings {
   if (change === "swap") return swapped(settings);
   if (change === "nextLook") {
     const next = looks[(looks.indexOf(settings.look) + 1) % looks.length] ?? "overlay";
@@ -62,9 +62,9 @@ function changed(settings: Settings, change: Change, size: Size): Settings {
   }
   if ("sizeBy" in change) {
     const by = Math.max(1, settings.diameter * 0.15) * change.sizeBy;
-    return changed(settings, { diameter: settings.diameter + by }, size);
+    return applyChange(settings, { diameter: settings.diameter + by }, size);
   }
-  if ("hardnessBy" in change) return changed(settings, { hardness: settings.hardness + change.hardnessBy }, size);
+  if ("hardnessBy" in change) return applyChange(settings, { hardness: settings.hardness + change.hardnessBy }, size);
   const next = { ...settings, ...change };
   return {
     ...next,
@@ -89,5 +89,5 @@ function within(value: number, least: number, max: number): number {
 
 export function createSettingsStore(size: Size) {
   const { getState, setState, subscribe } = createStore(() => firstSettings(size));
-  return { get: getState, subscribe, change: (by: Change) => setState((settings) => changed(settings, by, size), true) };
+  return { get: getState, subscribe, change: (by: Change) => setState((settings) => applyChange(settings, by, size), true) };
 }

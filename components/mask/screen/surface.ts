@@ -2,7 +2,7 @@
 // Guarantees: the cost depends on the window's size, not the picture's; nothing is drawn after `close`.
 
 import { COARSE, type Coarse, type Coverage, isFar } from "../drawing/coverage";
-import { clipped, isEmpty, joined, outward, type Point, type Rect, wholeOf } from "../drawing/geometry";
+import { clipped, isEmpty, union, outward, type Point, type Rect, wholeOf } from "../drawing/geometry";
 import { type MaskDocument } from "../drawing/mask-document";
 import { type ShownPicture } from "../file/picture-file";
 import { type Marks } from "./painter";
@@ -20,7 +20,7 @@ export function createSurface(
   canvases: Canvases,
   drawing: MaskDocument,
   views: ViewStore,
-  shown: ShownPicture | undefined,
+  shownPicture: ShownPicture | undefined,
 ): Surface | undefined {
   if (typeof CanvasRenderingContext2D === "undefined") return undefined;
   const picture = canvases.picture.getContext("2d");
@@ -43,7 +43,7 @@ export function createSurface(
   };
   const allOfIt = () => wholeOf(canvases.mask);
 
-  function ask(): void {
+  function scheduleDraw(): void {
     frame ||= requestAnimationFrame(draw);
   }
   function draw(): void {
@@ -73,16 +73,16 @@ export function createSurface(
     if (!picture) return;
     picture.setTransform(1, 0, 0, 1, 0, 0);
     picture.clearRect(0, 0, canvases.picture.width, canvases.picture.height);
-    if (!shown) return;
+    if (!shownPicture) return;
     picture.imageSmoothingEnabled = view.scale < SHARP_FROM;
     picture.imageSmoothingQuality = "medium";
     picture.setTransform(view.scale, 0, 0, view.scale, view.x, view.y);
-    picture.drawImage(shown.bitmap, 0, 0, shown.size.width, shown.size.height);
-    askForPart(view, shown);
+    picture.drawImage(shownPicture.bitmap, 0, 0, shownPicture.size.width, shownPicture.size.height);
+    askForPart(view, shownPicture);
   }
   function askForPart(view: View, { part, bitmap, size }: ShownPicture): void {
     clearTimeout(still);
-    const mine = (turn += 1);
+    const drawTurn = (turn += 1);
     if (!part || view.scale <= (bitmap.width / size.width) * 1.1) return;
     still = setTimeout(() => {
       const [from, to] = [toPicture(view, { x: 0, y: 0 }), toPicture(view, { x: canvases.mask.width, y: canvases.mask.height })];
@@ -90,7 +90,7 @@ export function createSurface(
       if (isEmpty(rect)) return;
       part(rect).then(
         (sharp) => {
-          if (mine === turn) picture?.drawImage(sharp, rect.left, rect.top, rect.right - rect.left, rect.bottom - rect.top);
+          if (drawTurn === turn) picture?.drawImage(sharp, rect.left, rect.top, rect.right - rect.left, rect.bottom - rect.top);
           sharp.close();
         },
         // On failure the scaled picture stays.
@@ -131,23 +131,23 @@ export function createSurface(
   const stops = [
     views.subscribe(() => {
       isMoved = true;
-      ask();
+      scheduleDraw();
     }),
     drawing.onPaint((rect) => {
-      dirty = joined(dirty, rect);
-      ask();
+      dirty = union(dirty, rect);
+      scheduleDraw();
     }),
   ];
-  ask();
+  scheduleDraw();
   return {
     setLook(look) {
       sample = createSampler(drawing.coverage, drawing.coarse, look);
       dirty = wholeOf(drawing.coverage);
-      ask();
+      scheduleDraw();
     },
     setMarks(next) {
       marks = next;
-      ask();
+      scheduleDraw();
     },
     close() {
       for (const stop of stops) stop();
@@ -196,7 +196,7 @@ function path(context: CanvasRenderingContext2D, points: readonly Point[]): void
 // The mask as the screen shows it, sampled at the screen's own pixels: the cost depends on the window, not on the picture's size.
 // Guarantees: writes exactly the requested rectangle; zoomed out it shows means, so that a thin line does not vanish.
 
-/** overlay: colour over the picture; mask: white on black; result: the painted parts are cut out. */
+/** overlay: colour over the picture; mask: white on black; result: painted parts are transparent. */
 export type Look =
   { kind: "overlay"; colour: readonly [number, number, number] } | { kind: "mask" } | { kind: "result"; board: readonly [number, number] };
 
@@ -216,8 +216,8 @@ function wordsOf(look: Look): readonly [Uint32Array, Uint32Array] {
     const words = table((value) => [value, value, value, 255]);
     return [words, words];
   }
-  const [one, other] = look.board;
-  return [table((value) => [one, one, one, value]), table((value) => [other, other, other, value])];
+  const [first, second] = look.board;
+  return [table((value) => [first, first, first, value]), table((value) => [second, second, second, value])];
 }
 
 export type Sampler = (view: View, rect: Rect, into: Uint32Array) => void;
@@ -236,25 +236,25 @@ export function createSampler(coverage: Coverage, coarse: Coarse, look: Look): S
     const isFine = step > 1.3;
     const [near, far] = isFine ? [0.25, 0.75] : [0.5, 0.5];
     const ones = columnsOf(rect, startX, step, near, width);
-    const others = isFine ? columnsOf(rect, startX, step, far, width) : ones;
+    const columnStarts = isFine ? columnsOf(rect, startX, step, far, width) : ones;
     for (let y = rect.top, at = 0; y < rect.bottom; y += 1, at += columns) {
       const row = Math.floor(startY + (y + near) * step);
       if (row < 0 || row >= height) {
         into.fill(0, at, at + columns);
         continue;
       }
-      const one = row * width;
-      const second = isFine ? Math.min(height - 1, Math.floor(startY + (y + far) * step)) * width : one;
+      const rowStart = row * width;
+      const second = isFine ? Math.min(height - 1, Math.floor(startY + (y + far) * step)) * width : rowStart;
       for (let column = 0; column < columns; column += 1) {
         const x = ones[column] ?? -1;
         if (x < 0) {
           into[at + column] = 0;
           continue;
         }
-        const x2 = others[column] ?? x;
+        const x2 = columnStarts[column] ?? x;
         const value = isFine
-          ? ((data[one + x] ?? 0) + (data[one + x2] ?? 0) + (data[second + x] ?? 0) + (data[second + x2] ?? 0) + 2) >> 2
-          : (data[one + x] ?? 0);
+          ? ((data[rowStart + x] ?? 0) + (data[rowStart + x2] ?? 0) + (data[second + x] ?? 0) + (data[second + x2] ?? 0) + 2) >> 2
+          : (data[rowStart + x] ?? 0);
         const words = isBoard && (((rect.left + column) >> 3) + (y >> 3)) % 2 === 1 ? odd : even;
         into[at + column] = words[value] ?? 0;
       }

@@ -10,7 +10,7 @@ type Parts = {
   root: RefObject<HTMLElement | null>;
   frame: RefObject<HTMLElement | null>;
   painter: Painter;
-  /** False if it did nothing, so that others may handle the key. */
+  /** False if it did nothing, so that other handlers may use the key. */
   onCommand: (command: Command) => boolean;
 };
 
@@ -36,17 +36,17 @@ export function useEditorKeys({ root, frame, painter, onCommand }: Parts): () =>
   useEffect(() => {
     const down = (event: KeyboardEvent) => onDown(event);
     const up = (event: KeyboardEvent) => onUp(event);
-    const away = () => {
+    const onLeave = () => {
       isSpaceDown.current = false;
     };
     // Runs before the page's own keys: `?` and the arrows mean something else here.
     window.addEventListener("keydown", down, { capture: true });
     window.addEventListener("keyup", up);
-    window.addEventListener("blur", away);
+    window.addEventListener("blur", onLeave);
     return () => {
       window.removeEventListener("keydown", down, { capture: true });
       window.removeEventListener("keyup", up);
-      window.removeEventListener("blur", away);
+      window.removeEventListener("blur", onLeave);
     };
   }, []);
   return () => isSpaceDown.current;
@@ -74,7 +74,7 @@ export function useHands({ frame, painter, views, wantsPan }: HandParts) {
   };
   const touchOf = (event: globalThis.PointerEvent): Touch => ({
     ...placeOf(event),
-    // Only a pen reports real pressure, at its first touch perhaps 0. A mouse reports 0.5, and most touch screens report nothing useful.
+    // Only a pen reports real pressure, perhaps 0 at first. A mouse reports 0.5, and most touch screens nothing useful.
     pressure: event.pointerType === "pen" ? event.pressure : 1,
   });
 
@@ -133,7 +133,7 @@ export type Contact = {
   id: number;
   device: "mouse" | "pen" | "touch";
   at: Point;
-  /** As browsers number them: 0 left, 1 middle, 2 right, 5 the eraser end of a pen. */
+  /** Browser button numbers: 0 left, 1 middle, 2 right, 5 the pen's eraser end. */
   button: number;
   /** The hand tool is active, or Space is held down. */
   wantsPan: boolean;
@@ -161,11 +161,11 @@ const ERASER_END = 5;
 
 export function nextHands(hands: Hands, contact: Contact): { hands: Hands; moves: Move[] } {
   if (contact.device === "touch") return ofFinger(hands, contact);
-  if (contact.kind === "down") return pressed(hands, contact);
-  return followed({ ...hands, hasSeenPen: hands.hasSeenPen || contact.device === "pen" }, contact);
+  if (contact.kind === "down") return handlePress(hands, contact);
+  return handleMove({ ...hands, hasSeenPen: hands.hasSeenPen || contact.device === "pen" }, contact);
 }
 
-function pressed(hands: Hands, { id, device, at, button, wantsPan }: Contact): { hands: Hands; moves: Move[] } {
+function handlePress(hands: Hands, { id, device, at, button, wantsPan }: Contact): { hands: Hands; moves: Move[] } {
   const isPen = device === "pen";
   const moves: Move[] = hands.drawing && isPen && hands.drawing.device === "touch" ? [{ do: "drop" }] : [];
   if (hands.drawing && moves.length === 0) return { hands, moves };
@@ -177,7 +177,7 @@ function pressed(hands: Hands, { id, device, at, button, wantsPan }: Contact): {
 }
 
 /** The moves and the end of the pointer that draws or pans. */
-function followed(hands: Hands, { kind, id, at }: Contact): { hands: Hands; moves: Move[] } {
+function handleMove(hands: Hands, { kind, id, at }: Contact): { hands: Hands; moves: Move[] } {
   const { drawing, panning } = hands;
   if (panning && panning.id === id) {
     if (kind !== "move") return { hands: { ...hands, panning: undefined }, moves: [] };
@@ -200,18 +200,18 @@ function ofFinger(hands: Hands, contact: Contact): { hands: Hands; moves: Move[]
   if (kind === "down") return fingerDown(hands, contact);
   if (kind === "move") {
     const before = fingers.get(id);
-    if (!before) return followed(hands, contact);
-    const other = [...fingers].find(([finger]) => finger !== id)?.[1];
-    const moved: Hands = { ...hands, fingers: new Map(fingers).set(id, at) };
-    if (!other || fingers.size < 2) return followed(moved, contact);
-    const middle = { x: (at.x + other.x) / 2, y: (at.y + other.y) / 2 };
+    if (!before) return handleMove(hands, contact);
+    const otherFinger = [...fingers].find(([finger]) => finger !== id)?.[1];
+    const movedHands: Hands = { ...hands, fingers: new Map(fingers).set(id, at) };
+    if (!otherFinger || fingers.size < 2) return handleMove(movedHands, contact);
+    const middle = { x: (at.x + otherFinger.x) / 2, y: (at.y + otherFinger.y) / 2 };
     const by = { x: (at.x - before.x) / 2, y: (at.y - before.y) / 2 };
-    const factor = Math.max(1, distance(at, other)) / Math.max(1, distance(before, other));
-    return { hands: moved, moves: [{ do: "pinch", at: middle, by, factor }] };
+    const factor = Math.max(1, distance(at, otherFinger)) / Math.max(1, distance(before, otherFinger));
+    return { hands: movedHands, moves: [{ do: "pinch", at: middle, by, factor }] };
   }
   const remaining = new Map(fingers);
   remaining.delete(id);
-  return followed({ ...hands, fingers: remaining }, contact);
+  return handleMove({ ...hands, fingers: remaining }, contact);
 }
 
 function fingerDown(hands: Hands, { id, at, wantsPan }: Contact): { hands: Hands; moves: Move[] } {

@@ -19,14 +19,14 @@ export function watchRatio(listener: () => void): () => void {
   let query: MediaQueryList | undefined;
   const watch = () => {
     query = globalThis.matchMedia?.(`(resolution: ${globalThis.devicePixelRatio}dppx)`);
-    query?.addEventListener("change", changed, { once: true });
+    query?.addEventListener("change", onStoreChange, { once: true });
   };
-  const changed = () => {
+  const onStoreChange = () => {
     listener();
     watch();
   };
   watch();
-  return () => query?.removeEventListener("change", changed);
+  return () => query?.removeEventListener("change", onStoreChange);
 }
 
 export function createViewStore(picture: Size) {
@@ -54,7 +54,7 @@ export function createViewStore(picture: Size) {
     isFar: () => isFar(view.scale * deviceRatio()),
     resize(next: Size): void {
       if (next.width === 0 || next.height === 0) return;
-      // What was in the middle stays there.
+      // The centre stays in place.
       const shift = { x: (next.width - frame.width) / 2, y: (next.height - frame.height) / 2 };
       frame = next;
       set(isFitted ? fitted(picture, frame) : panned(view, shift, picture, frame), isFitted);
@@ -70,7 +70,7 @@ export function createViewStore(picture: Size) {
   };
 }
 
-// The part of the picture in the frame: pixel (0, 0) of the picture is at (x, y) of the frame, and a pixel is `scale` wide.
+// The visible part: pixel (0, 0) of the picture is at (x, y) of the frame, and a pixel is `scale` wide.
 // Guarantees: some of the picture stays in the frame, however it is zoomed or panned.
 
 export type View = Viewport;
@@ -85,7 +85,7 @@ export function fitted(picture: Size, frame: Size): View {
   return fittedInto(picture, frame, { margin: MARGIN, largest: LARGEST_FIT, scales: { least: 0, max: pictureScales.max } });
 }
 
-/** The point under `at` stays there. */
+/** The point under `at` stays in place. */
 export function zoomed(view: View, factor: number, at: Point, picture: Size, frame: Size): View {
   const least = Math.min(1, fitted(picture, frame).scale) / 2;
   return clamped(zoomedAt(view, factor, at, { least, max: pictureScales.max }), picture, frame);
@@ -99,7 +99,8 @@ export function panned(view: View, by: Point, picture: Size, frame: Size): View 
 export function revealed(view: View, point: Point, picture: Size, frame: Size): View {
   const at = toFrame(view, point);
   const room = Math.min(40, frame.width / 4, frame.height / 4);
-  const shift = (place: number, edge: number) => (place < room ? room - place : place > edge - room ? edge - room - place : 0);
+  const shift = (position: number, edge: number) =>
+    position < room ? room - position : position > edge - room ? edge - room - position : 0;
   const by = { x: shift(at.x, frame.width), y: shift(at.y, frame.height) };
   return by.x === 0 && by.y === 0 ? view : panned(view, by, picture, frame);
 }
@@ -117,9 +118,9 @@ export function rectToFrame({ x, y, scale }: View, rect: Rect): Rect {
 }
 
 function clamped(view: View, picture: Size, frame: Size): View {
-  const hold = (place: number, length: number, edge: number) => {
-    const seen = Math.min(LEAST_SEEN, length, edge);
-    return Math.min(edge - seen, Math.max(seen - length, place));
+  const hold = (position: number, length: number, edge: number) => {
+    const minVisible = Math.min(LEAST_SEEN, length, edge);
+    return Math.min(edge - minVisible, Math.max(minVisible - length, position));
   };
   return {
     scale: view.scale,

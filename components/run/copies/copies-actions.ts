@@ -8,7 +8,7 @@ import { type RunStore } from "../run-store";
 import { askAfter, type SubmitApi } from "../submit/attempt";
 import { type OpenWorkflow } from "../workflow/opened-workflow";
 import {
-  type CopiesAct,
+  type CopiesAction,
   type CopiesSet,
   forgetPlan,
   isOpen,
@@ -27,7 +27,7 @@ type Running = { planned: readonly Planned[]; stop: AbortController };
 const running = new WeakMap<RunStore, Running>();
 
 export function createCopiesActions(store: RunStore, api: SubmitApi, context: RunContext) {
-  const change = (copiesAct: CopiesAct) => {
+  const change = (copiesAct: CopiesAction) => {
     store.changeCopies(copiesAct);
     keepCopies(tabStorage, store.get().copies);
   };
@@ -45,13 +45,13 @@ export function createCopiesActions(store: RunStore, api: SubmitApi, context: Ru
         attempt: { memberId, workflowId, name, atMs, ...(connection !== undefined && { connection }) },
         batch: { id, size: planned.length },
         signal: stop.signal,
-        onSending: (key) => change({ act: "sending", id, key }),
-        onOutcome: (key, outcome) => change({ act: "outcome", id, key, outcome }),
-        onWait: (waitMs) => change({ act: "waiting", id, waitMs }),
+        onSending: (key) => change({ type: "sending", id, key }),
+        onOutcome: (key, outcome) => change({ type: "outcome", id, key, outcome }),
+        onWait: (waitMs) => change({ type: "waiting", id, waitMs }),
       },
     );
     window.removeEventListener("beforeunload", keepPage);
-    change({ act: "ended", id, ending });
+    change({ type: "ended", id, ending });
   }
 
   return {
@@ -68,31 +68,31 @@ export function createCopiesActions(store: RunStore, api: SubmitApi, context: Ru
         copies,
         canResume: true,
       };
-      change({ act: "begun", set });
+      change({ type: "begun", set });
       keepPlan(tabStorage, plan);
       await send(set, plannedOf(plan, order.inFile));
     },
     stop() {
       const { copies } = store.get();
       running.get(store)?.stop.abort();
-      if (copies) change({ act: "stopping", id: copies.id });
+      if (copies) change({ type: "stopping", id: copies.id });
     },
     async resume(): Promise<void> {
       const { copies } = store.get();
       const planned = running.get(store)?.planned;
       // Copies are sent on their own connection only, even while shown on another one.
       if (!copies?.ending || !planned || copies.connection !== context.connection) return;
-      change({ act: "went-on", id: copies.id });
+      change({ type: "went-on", id: copies.id });
       await send(copies, planned);
     },
     /** These jobs were cancelled before they ran; some services forget such jobs. */
     cancelled(jobIds: readonly string[]) {
       const { copies } = store.get();
-      if (copies && jobIds.length > 0) change({ act: "cancelled", id: copies.id, jobIds });
+      if (copies && jobIds.length > 0) change({ type: "cancelled", id: copies.id, jobIds });
     },
-    leave() {
+    abandon() {
       forgetPlan(tabStorage);
-      change({ act: "left" });
+      change({ type: "left" });
     },
     /** After a reload: looks up the copy that was being sent, and sends nothing. */
     async recall(): Promise<void> {
@@ -101,12 +101,12 @@ export function createCopiesActions(store: RunStore, api: SubmitApi, context: Ru
       if (!set) return;
       const plan = readStoredPlan(tabStorage, set);
       if (plan) running.set(store, { planned: plannedOf(plan), stop: new AbortController() });
-      change({ act: "begun", set: { ...set, canResume: plan !== undefined } });
+      change({ type: "begun", set: { ...set, canResume: plan !== undefined } });
       for (const { key, isBegun, outcome } of set.copies) {
         if (!isBegun || outcome) continue;
         const { memberId, workflowId, name, atMs } = set;
         const runOutcome = await askAfter(api, { key, memberId, workflowId, name, atMs });
-        change({ act: "outcome", id: set.id, key, outcome: toCopyOutcome(runOutcome) });
+        change({ type: "outcome", id: set.id, key, outcome: toCopyOutcome(runOutcome) });
       }
     },
   };

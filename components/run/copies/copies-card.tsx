@@ -17,7 +17,7 @@ export type CopiesWork = {
   stop: () => void;
   resume: () => Promise<void>;
   cancelled: (jobIds: readonly string[]) => void;
-  leave: () => void;
+  abandon: () => void;
 };
 type CopiesCardProps = { set: CopiesSet; fallbackName: string; canRun: boolean; work: CopiesWork };
 
@@ -46,14 +46,14 @@ export function CopiesCard({ set, fallbackName, canRun, work }: CopiesCardProps)
         {live.hasEnded ? null : <Freshness atMs={live.atMs} isFailing={live.failure !== undefined} />}
       </CopiesProgress>
       <EndingNote set={set} />
-      <JobLines acts={ending} connection={set.connection} onStopped={() => void live.refresh()} />
+      <JobLines actions={ending} connection={set.connection} onStopped={() => void live.refresh()} />
       {isSending || !canRun ? null : (
         <span className="flex flex-wrap gap-2">
           {set.canResume && set.copies.some(isOpen) ? (
             <Button onClick={() => void work.resume()}>{t("goOn", { count: set.copies.filter(isOpen).length })}</Button>
           ) : null}
           {waiting.length > 0 ? (
-            <Button tone="danger" busy={ending.busyIds.size > 0} onClick={() => ending.schedule({ act: "cancel", items: waiting })}>
+            <Button tone="danger" busy={ending.busyIds.size > 0} onClick={() => ending.schedule({ action: "cancel", items: waiting })}>
               {t("cancelWaiting")}
             </Button>
           ) : null}
@@ -83,11 +83,11 @@ function EndingNote({ set: { ending, canResume, copies } }: { set: CopiesSet }) 
 function CopyList({ set: { copies, connection }, jobs }: { set: CopiesSet; jobs: CopyJobs }) {
   const t = useTranslations("run.copies");
   const [isAll, setAll] = useState(false);
-  const shown = isAll ? copies : copies.slice(0, SHOWN_AT_FIRST);
+  const visibleCopies = isAll ? copies : copies.slice(0, SHOWN_AT_FIRST);
   return (
     <>
       <ul aria-label={t("list")} className="max-h-80 divide-y divide-line overflow-y-auto">
-        {shown.map((copy) => (
+        {visibleCopies.map((copy) => (
           <CopyLine
             key={copy.key}
             copy={copy}
@@ -96,7 +96,7 @@ function CopyList({ set: { copies, connection }, jobs }: { set: CopiesSet; jobs:
           />
         ))}
       </ul>
-      {copies.length > shown.length ? (
+      {copies.length > visibleCopies.length ? (
         <Button size="small" className="self-start" onClick={() => setAll(true)}>
           {t("showAll", { count: copies.length })}
         </Button>
@@ -112,7 +112,7 @@ function CopiesEnd({ set, work }: Pick<CopiesCardProps, "set" | "work">) {
       {t(set.isStopping ? "stopping" : "stop")}
     </Button>
   ) : (
-    <Button size="small" tone="quiet" onClick={work.leave}>
+    <Button size="small" tone="quiet" onClick={work.abandon}>
       {t("dismiss")}
     </Button>
   );
@@ -127,11 +127,11 @@ type CopiesAsideProps = {
   onShow: () => void;
 };
 
-/** One line for copies of another workflow than the open one, or on another connection: their progress, and a button that shows them. */
+/** One line for copies of another workflow or connection: their progress and a button that shows them. */
 export function CopiesAside({ set, fallbackName, isElsewhere, work, onShow }: CopiesAsideProps) {
   const t = useTranslations("run.copies");
   const live = useCopyJobs(set);
-  const place = useConnections().find(({ id }) => id === set.connection)?.name;
+  const connectionName = useConnections().find(({ id }) => id === set.connection)?.name;
   const count = set.copies.length;
   const name = set.name || fallbackName;
   return (
@@ -140,7 +140,9 @@ export function CopiesAside({ set, fallbackName, isElsewhere, work, onShow }: Co
       className="flex flex-wrap items-center gap-x-3 gap-y-2 rounded-lg border border-line bg-surface px-3.5 py-2"
     >
       <span className="min-w-0 flex-1 basis-52 truncate">
-        {isElsewhere && place !== undefined ? t("cardOn", { count, name, connection: place }) : t("card", { count, name })}
+        {isElsewhere && connectionName !== undefined
+          ? t("cardOn", { count, name, connection: connectionName })
+          : t("card", { count, name })}
       </span>
       <CopiesProgress set={set} jobs={live.jobs} />
       <span className="flex gap-2">

@@ -13,7 +13,7 @@ import {
   labelOf,
   type Literal,
   shownValue,
-  type Typed,
+  type VariationInput,
   type Variation,
   type VariationKind,
   variationKindsOf,
@@ -23,13 +23,13 @@ import {
 import { VariationFields } from "./variation-fields";
 
 /** `values`: pictures that were dropped or chosen for this input. */
-export type CopiesAsk = { nodeId: string; name: string; values?: readonly string[] };
+export type CopiesRequest = { nodeId: string; name: string; values?: readonly string[] };
 type CopiesChoice = { nodeId: string; input: string; values: readonly Literal[] };
 
 type CopiesDialogProps = {
   isOpen: boolean;
   form: readonly FormNode[];
-  ask?: CopiesAsk;
+  request?: CopiesRequest;
   picture: PictureContext;
   hasRandomised: boolean;
   /** Texts of this copy that are sent differently from what the form shows. */
@@ -44,7 +44,7 @@ const MAX_UNASKED = 20;
 type Choosable = { node: FormNode; field: FormField };
 
 /** Chooses which input changes from copy to copy, and how; shows what will be sent beforehand. */
-export function CopiesDialog({ isOpen, form, ask, picture, hasRandomised, filledFor, isBusy, onClose, onStart }: CopiesDialogProps) {
+export function CopiesDialog({ isOpen, form, request, picture, hasRandomised, filledFor, isBusy, onClose, onStart }: CopiesDialogProps) {
   const t = useTranslations("run.copies");
   const choosable = useMemo(() => choosableOf(form), [form]);
   return (
@@ -54,8 +54,8 @@ export function CopiesDialog({ isOpen, form, ask, picture, hasRandomised, filled
       ) : (
         <CopiesForm
           choosable={choosable}
-          first={firstOf(choosable, ask)}
-          pendingImages={ask?.values}
+          first={firstOf(choosable, request)}
+          pendingImages={request?.values}
           picture={picture}
           hasRandomised={hasRandomised}
           filledFor={filledFor}
@@ -77,28 +77,28 @@ function CopiesForm({ choosable, first, pendingImages, picture, hasRandomised, f
   const t = useTranslations("run.copies");
   const id = useId();
   const [at, setAt] = useState(first);
-  const chosen = choosable[at] ?? choosable[0];
-  const [way, setWay] = useState<VariationKind>();
-  const [typed, setTyped] = useState<Typed>(() => typedFor(chosen?.field, pendingImages));
+  const choice = choosable[at] ?? choosable[0];
+  const [kind, setKind] = useState<VariationKind>();
+  const [typed, setTyped] = useState<VariationInput>(() => typedFor(choice?.field, pendingImages));
   const connection = useConnection()?.name ?? "none";
   /** The confirmed values; changed values need a new confirmation. */
   const [confirmedValues, setConfirmedValues] = useState<readonly Literal[]>();
-  const { kinds, taken, variation } = useMemo(() => variedBy(chosen?.field, way, typed), [chosen, way, typed]);
+  const { kinds, taken, variation } = useMemo(() => variedBy(choice?.field, kind, typed), [choice, kind, typed]);
   const isAsking = confirmedValues !== undefined && variation.ok && confirmedValues === variation.values;
-  function choose(place: number) {
-    setAt(place);
-    setWay(undefined);
-    setTyped(typedFor(choosable[place]?.field));
+  function choose(index: number) {
+    setAt(index);
+    setKind(undefined);
+    setTyped(typedFor(choosable[index]?.field));
   }
   return (
     <form
       className="flex flex-col gap-3 text-ink"
       onSubmit={(event) => {
         event.preventDefault();
-        if (!chosen || !variation.ok) return;
+        if (!choice || !variation.ok) return;
         const { values } = variation;
         if (values.length > MAX_UNASKED && confirmedValues !== values) setConfirmedValues(values);
-        else onStart({ nodeId: chosen.node.id, input: chosen.field.name, values });
+        else onStart({ nodeId: choice.node.id, input: choice.field.name, values });
       }}
     >
       <div className="flex flex-wrap items-center gap-x-3 gap-y-2">
@@ -111,7 +111,7 @@ function CopiesForm({ choosable, first, pendingImages, picture, hasRandomised, f
           onChange={({ target }) => choose(Number(target.value))}
           className="min-w-0 flex-1 basis-60"
         >
-          <Options of={choosable.map(({ node, field }, place) => [place, `${field.name} · #${node.id} ${node.title}`])} />
+          <Options of={choosable.map(({ node, field }, index) => [index, `${field.name} · #${node.id} ${node.title}`])} />
         </Select>
       </div>
       <div role="radiogroup" aria-label={t("how")} className="flex flex-wrap items-center gap-x-3 gap-y-2">
@@ -120,26 +120,26 @@ function CopiesForm({ choosable, first, pendingImages, picture, hasRandomised, f
         </span>
         {kinds.map((option) => (
           <label key={option} className="flex min-h-7 items-center gap-1.5">
-            <input type="radio" name={`${id}-way`} checked={option === taken} onChange={() => setWay(option)} className="accent-accent" />
+            <input type="radio" name={`${id}-way`} checked={option === taken} onChange={() => setKind(option)} className="accent-accent" />
             {t(`way.${option}`)}
           </label>
         ))}
       </div>
-      {chosen && taken ? (
+      {choice && taken ? (
         <VariationFields
-          key={`${chosen.node.id}/${chosen.field.name}`}
-          field={chosen.field}
-          way={taken}
+          key={`${choice.node.id}/${choice.field.name}`}
+          field={choice.field}
+          kind={taken}
           typed={typed}
           picture={picture}
           onTyped={(change) => setTyped({ ...typed, ...change })}
         />
       ) : null}
-      {variation.ok && chosen ? (
+      {variation.ok && choice ? (
         <CopiesPreview
-          name={chosen.field.name}
+          name={choice.field.name}
           values={variation.values}
-          filledFor={(value, index) => filledFor({ nodeId: chosen.node.id, name: chosen.field.name, value }, index)}
+          filledFor={(value, index) => filledFor({ nodeId: choice.node.id, name: choice.field.name, value }, index)}
           ownNames={picture.ownNames}
           hasRandomised={hasRandomised}
         />
@@ -168,11 +168,11 @@ function CopiesForm({ choosable, first, pendingImages, picture, hasRandomised, f
 }
 
 /** Computed once per input, so that the random seeds shown are the ones that are sent. */
-function variedBy(field: FormField | undefined, way: VariationKind | undefined, typed: Typed) {
+function variedBy(field: FormField | undefined, kind: VariationKind | undefined, typed: VariationInput) {
   const kinds = field ? variationKindsOf(field) : [];
-  const taken = way && kinds.includes(way) ? way : kinds[0];
-  const nothing: Variation = { ok: false, problem: { why: "none" } };
-  return { kinds, taken, variation: field && taken ? variationOf(field, taken, typed) : nothing };
+  const selectedKind = kind && kinds.includes(kind) ? kind : kinds[0];
+  const noVariation: Variation = { ok: false, problem: { why: "none" } };
+  return { kinds, taken: selectedKind, variation: field && selectedKind ? variationOf(field, selectedKind, typed) : noVariation };
 }
 
 function Problem({ problem }: { problem: VariationProblem }) {
@@ -199,13 +199,13 @@ function choosableOf(form: readonly FormNode[]): Choosable[] {
 }
 
 /** The requested input, otherwise a seed, otherwise the first one. */
-function firstOf(choosable: readonly Choosable[], ask: CopiesAsk | undefined): number {
-  const requestedIndex = choosable.findIndex(({ node, field }) => node.id === ask?.nodeId && field.name === ask.name);
+function firstOf(choosable: readonly Choosable[], request: CopiesRequest | undefined): number {
+  const requestedIndex = choosable.findIndex(({ node, field }) => node.id === request?.nodeId && field.name === request.name);
   const seed = choosable.findIndex(({ field }) => variationKindsOf(field)[0] === "random");
   return requestedIndex >= 0 ? requestedIndex : Math.max(0, seed);
 }
 
-function typedFor(field: FormField | undefined, pendingImages: readonly string[] = []): Typed {
+function typedFor(field: FormField | undefined, pendingImages: readonly string[] = []): VariationInput {
   const value = field?.value;
   const text = typeof value === "string" || typeof value === "number" || typeof value === "bigint" ? String(value) : "";
   const isChoice = typeof value === "string" || typeof value === "number" || typeof value === "boolean";
@@ -231,12 +231,12 @@ type CopiesPreviewProps = {
   hasRandomised: boolean;
 };
 
-/** What will be sent, in one line of labels: "12 jobs: seed 1 … 12". */
+/** A preview in one line of labels: "12 jobs: seed 1 … 12". */
 function CopiesPreview({ name, values, filledFor, ownNames, hasRandomised }: CopiesPreviewProps) {
   const t = useTranslations("run.copies");
   const nameOf = (value: Literal) => own(ownNames, String(value)) ?? shownValue(value);
   const [first, last] = [values[0], values.at(-1)];
-  const shown = values.length > SHOWN ? [...values.slice(0, SHOWN - 2).entries()] : [...values.entries()];
+  const visibleValues = values.length > SHOWN ? [...values.slice(0, SHOWN - 2).entries()] : [...values.entries()];
   return (
     <div role="status" className="rounded-md border border-line bg-sunken px-3 py-2">
       <p className="font-semibold">
@@ -245,7 +245,7 @@ function CopiesPreview({ name, values, filledFor, ownNames, hasRandomised }: Cop
           : t("previewOne", { name, first: first === undefined ? "" : nameOf(first) })}
       </p>
       <ul className="mt-1 text-sm text-ink-2 tabular-nums">
-        {shown.map(([index, value]) => (
+        {visibleValues.map(([index, value]) => (
           <li key={index}>
             <p className="truncate">{labelOf(name, nameOf(value), { index, total: values.length })}</p>
             <Filled texts={filledFor(value, index)} />

@@ -19,11 +19,11 @@ export function CopiesProgress({ set, jobs, children }: { set: CopiesSet; jobs: 
   const ended = ids.filter((id) => jobs.get(id)?.hasEnded).length;
   const through = set.copies.filter(({ outcome }) => outcome !== undefined).length;
   const isFollowed = !isSending && jobs.size > 0;
-  const [done, total] = isFollowed ? [ended, ids.length] : [through, set.copies.length];
+  const [doneCount, total] = isFollowed ? [ended, ids.length] : [through, set.copies.length];
   const summary = <TallyWords tally={tallyOf(set, jobs)} />;
   return (
     <div className="flex flex-wrap items-center gap-x-2.5 gap-y-1">
-      <ProgressBar value={total === 0 ? 1 : done / total} label={t(isFollowed ? "progressEnded" : "progress")} className="w-[160px]" />
+      <ProgressBar value={total === 0 ? 1 : doneCount / total} label={t(isFollowed ? "progressEnded" : "progress")} className="w-[160px]" />
       {isFollowed ? <span className="tabular-nums">{t("ended", { ended, total: ids.length })}</span> : null}
       {isFollowed ? <span className="text-ink-2">{summary}</span> : null}
       {/* Screen readers announce only that all are sent and that all have ended, not every step of a job. */}
@@ -102,10 +102,10 @@ const MAX_ROWS = 1000;
 const OTHERS = 50;
 const CONFIRM_MS = 1500;
 
-type Listed = Pick<JobsAnswer, "jobs" | "unreadable"> & Partial<Pick<JobsAnswer, "pagination">>;
-type Answer = { jobs: CopyJobs; isWhole: boolean; oldestMs: number };
-/** `jobIds`: the jobs of the copies at the newest answer; the next request is made after they were accepted. */
-type Seen = { answer?: Answer; jobIds: ReadonlySet<string>; jobs: CopyJobs };
+type JobsList = Pick<JobsAnswer, "jobs" | "unreadable"> & Partial<Pick<JobsAnswer, "pagination">>;
+type JobsSnapshot = { jobs: CopyJobs; isWhole: boolean; oldestMs: number };
+/** `jobIds`: the copies' jobs at the newest response, which was requested after they were accepted. */
+type SeenJobs = { snapshot?: JobsSnapshot; jobIds: ReadonlySet<string>; jobs: CopyJobs };
 
 export function useCopyJobs(set: CopiesSet) {
   const ids = acceptedIds(set);
@@ -115,39 +115,39 @@ export function useCopyJobs(set: CopiesSet) {
       ? undefined
       : // A cache key of its own, as a job's page reads the job's other runs from the same list.
         (`${withQuery("/api/jobs", { workflow_id: set.workflowId, limit, connection: set.connection })}#copies` as const);
-  const read = useCallback((response: Listed) => toAnswer(response, limit), [limit]);
-  const [seen, setSeen] = useState<Seen>({ jobIds: new Set(), jobs: new Map() });
-  const live = useLive(path, { read, isFinal: (response) => haveEnded(set, ids, new Map([...seen.jobs, ...response.jobs])) });
-  const answer = live.value;
+  const read = useCallback((response: JobsList) => toSnapshot(response, limit), [limit]);
+  const [seenJobs, setSeenJobs] = useState<SeenJobs>({ jobIds: new Set(), jobs: new Map() });
+  const live = useLive(path, { read, isFinal: (response) => haveEnded(set, ids, new Map([...seenJobs.jobs, ...response.jobs])) });
+  const latest = live.value;
   const readAgain = useEffectEvent(() => void live.refresh());
-  const isMissing = set.ending !== undefined && ids.some((id) => !answer?.jobs.has(id) && !seen.jobs.get(id)?.hasEnded);
-  // A list that lacks an accepted job may never change, so one more answer decides whether the job is gone.
+  const isMissing = set.ending !== undefined && ids.some((id) => !latest?.jobs.has(id) && !seenJobs.jobs.get(id)?.hasEnded);
+  // A list that lacks an accepted job may be stale, so one more response decides.
   useEffect(() => {
     if (!isMissing) return;
     const timer = setTimeout(readAgain, CONFIRM_MS);
     return () => clearTimeout(timer);
   }, [isMissing]);
-  if (answer && answer !== seen.answer)
-    setSeen({ answer, jobIds: new Set([...ids, ...answer.jobs.keys()]), jobs: withAnswer(seen, answer) });
-  const hasEnded = set.ending !== undefined && ids.every((id) => seen.jobs.get(id)?.hasEnded);
-  return { jobs: seen.jobs, atMs: live.atMs, failure: live.failure, refresh: live.refresh, hasEnded };
+  if (latest && latest !== seenJobs.snapshot)
+    setSeenJobs({ snapshot: latest, jobIds: new Set([...ids, ...latest.jobs.keys()]), jobs: withSnapshot(seenJobs, latest) });
+  const hasEnded = set.ending !== undefined && ids.every((id) => seenJobs.jobs.get(id)?.hasEnded);
+  return { jobs: seenJobs.jobs, atMs: live.atMs, failure: live.failure, refresh: live.refresh, hasEnded };
 }
 
-/** A truncated list says nothing about jobs older than its last one. */
-function withAnswer({ jobIds, jobs: before }: Seen, { jobs, isWhole, oldestMs }: Answer): CopyJobs {
-  const gone = [...jobIds].flatMap((id): [string, CopyJob][] => {
+/** A truncated list proves nothing about jobs older than its last one. */
+function withSnapshot({ jobIds, jobs: before }: SeenJobs, { jobs, isWhole, oldestMs }: JobsSnapshot): CopyJobs {
+  const missingJobs = [...jobIds].flatMap((id): [string, CopyJob][] => {
     const last = before.get(id);
     const isCovered = isWhole || (last?.createdAtMs ?? 0) > oldestMs;
     return !jobs.has(id) && !last?.hasEnded && isCovered ? [[id, { word: "", state: "unknown", hasEnded: true, isGone: true }]] : [];
   });
-  return new Map([...before, ...gone, ...jobs]);
+  return new Map([...before, ...missingJobs, ...jobs]);
 }
 
 function acceptedIds({ copies }: CopiesSet): string[] {
   return copies.flatMap(({ outcome }) => (outcome?.kind === "accepted" ? [outcome.jobId] : []));
 }
 
-function toAnswer({ jobs: items, pagination, unreadable = 0 }: Listed, limit: number): Answer {
+function toSnapshot({ jobs: items, pagination, unreadable = 0 }: JobsList, limit: number): JobsSnapshot {
   const views = items.map((item) => toJobView(item));
   const jobs = views.map(({ id, word, state, terminal, progress, expected, startedAtMs: startedMs, createdAtMs }): [string, CopyJob] => [
     id,

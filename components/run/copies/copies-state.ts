@@ -38,7 +38,7 @@ export type CopyJobs = ReadonlyMap<string, CopyJob>;
 export type Ending = { kind: "done" | "stopped" | "left"; failure?: undefined } | { kind: "refused" | "failing"; failure: Failure };
 
 export type CopiesSet = {
-  /** Distinguishes two sets, so that a late answer changes only its own set. */
+  /** Identifies a set, so that a late response changes only its own set. */
   id: string;
   memberId: string;
   connection?: string;
@@ -53,30 +53,30 @@ export type CopiesSet = {
   canResume: boolean;
 };
 
-export type CopiesAct =
-  | { act: "begun"; set: CopiesSet }
-  | { act: "went-on"; id: string }
-  | { act: "sending"; id: string; key: string }
-  | { act: "outcome"; id: string; key: string; outcome: CopyOutcome | undefined }
-  | { act: "waiting"; id: string; waitMs: number | undefined }
-  | { act: "stopping"; id: string }
-  | { act: "ended"; id: string; ending: Ending }
-  | { act: "cancelled"; id: string; jobIds: readonly string[] }
-  | { act: "left" };
+export type CopiesAction =
+  | { type: "begun"; set: CopiesSet }
+  | { type: "went-on"; id: string }
+  | { type: "sending"; id: string; key: string }
+  | { type: "outcome"; id: string; key: string; outcome: CopyOutcome | undefined }
+  | { type: "waiting"; id: string; waitMs: number | undefined }
+  | { type: "stopping"; id: string }
+  | { type: "ended"; id: string; ending: Ending }
+  | { type: "cancelled"; id: string; jobIds: readonly string[] }
+  | { type: "left" };
 
-export function copiesReducer(set: CopiesSet | undefined, action: CopiesAct): CopiesSet | undefined {
-  if (action.act === "begun") return action.set;
-  if (action.act === "left") return undefined;
+export function copiesReducer(set: CopiesSet | undefined, action: CopiesAction): CopiesSet | undefined {
+  if (action.type === "begun") return action.set;
+  if (action.type === "left") return undefined;
   if (!set || set.id !== action.id) return set;
   const { waitMs: _waited, ...calm } = set;
-  switch (action.act) {
+  switch (action.type) {
     case "went-on":
       return { ...calm, ending: undefined, isStopping: false };
     case "sending":
-      return { ...calm, copies: changed(set.copies, action.key, (copy) => ({ ...copy, isBegun: true, outcome: undefined })) };
+      return { ...calm, copies: updateCopy(set.copies, action.key, (copy) => ({ ...copy, isBegun: true, outcome: undefined })) };
     case "outcome":
-      // Without an outcome nothing was sent: the copy is as it was before.
-      return { ...calm, copies: changed(set.copies, action.key, ({ key, label }) => withOutcome({ key, label }, action.outcome)) };
+      // Without an outcome nothing was sent, so the copy is unchanged.
+      return { ...calm, copies: updateCopy(set.copies, action.key, ({ key, label }) => withOutcome({ key, label }, action.outcome)) };
     case "waiting":
       return { ...calm, ...(action.waitMs !== undefined && { waitMs: action.waitMs }) };
     case "stopping":
@@ -88,7 +88,7 @@ export function copiesReducer(set: CopiesSet | undefined, action: CopiesAct): Co
   }
 }
 
-/** Not sent, or refused without starting anything: sending it cannot make a second job of one copy. */
+/** Not sent, or refused without a job, so resending can't create a second job. */
 export function isOpen({ isBegun, outcome }: Copy): boolean {
   return outcome === undefined ? isBegun !== true : outcome.kind === "refused" || outcome.kind === "lost";
 }
@@ -112,7 +112,7 @@ const tallied = [
 ] as const;
 export type Tally = readonly { kind: (typeof tallied)[number]; count: number }[];
 
-/** Counts each copy once: by its job's state where known, otherwise by the outcome of sending. Kinds with a count of zero are left out. */
+/** Counts each copy once: by its job's state if known, otherwise by its outcome. Omits zero counts. */
 export function tallyOf({ copies }: Pick<CopiesSet, "copies">, jobs: CopyJobs): Tally {
   const kinds = copies.map(({ outcome }) => {
     if (!outcome) return "left";
@@ -130,7 +130,7 @@ function withOutcome(copy: Copy, outcome: CopyOutcome | undefined): Copy {
   return outcome ? { ...copy, isBegun: true, outcome } : copy;
 }
 
-function changed(copies: readonly Copy[], key: string, change: (copy: Copy) => Copy): Copy[] {
+function updateCopy(copies: readonly Copy[], key: string, change: (copy: Copy) => Copy): Copy[] {
   return copies.map((copy) => (copy.key === key ? change(copy) : copy));
 }
 
@@ -155,7 +155,7 @@ const noteIn = (storage: BrowserStorage) => persisted("lightdesk.run.copies", no
 export function keepCopies(storage: BrowserStorage, set: CopiesSet | undefined): void {
   if (!set) return noteIn(storage).forget();
   const { memberId, connection, workflowId, name, atMs, copies, ending } = set;
-  // If the browser stores nothing, a reload loses the outcomes; the jobs still carry their labels.
+  // Without storage, a reload loses the outcomes; the jobs still carry their labels.
   noteIn(storage).set({ memberId, connection, workflowId, name, atMs, copies: copies.map(toNote), ...(ending && { isOver: true }) });
 }
 
@@ -199,7 +199,7 @@ export type CopiesPlan = { workflow: Submitted; copies: readonly { key: string; 
 export function keepPlan(storage: BrowserStorage, { workflow, copies }: CopiesPlan): void {
   forgetPlan(storage);
   if (workflow.advanced?.extra?.trim()) return;
-  // If the browser stores nothing, the rest cannot be sent after a reload, and the page says so.
+  // Without storage, the rest can't be sent after a reload, and the page reports it.
   planIn(storage).set({
     workflow: { prompt: workflow.graph, extra_data: workflow.extraData },
     targets: workflow.advanced?.targets,
@@ -212,15 +212,15 @@ export function forgetPlan(storage: BrowserStorage): void {
   planIn(storage).forget();
 }
 
-/** Undefined where nothing was kept, or where it belongs to other copies. */
+/** Undefined if nothing was stored or it belongs to other copies. */
 export function readStoredPlan(storage: BrowserStorage, { copies, name, workflowId }: CopiesSet): CopiesPlan | undefined {
   const storedPlan = planIn(storage).get();
   const result = storedPlan && openWorkflow(writeExactJson(storedPlan.workflow));
   if (!storedPlan || !result?.ok) return undefined;
   const edits = new Map(storedPlan.copies.map((copy) => [copy.key, copy.edits]));
   const planned = copies.flatMap(({ key, label }) => {
-    const own = edits.get(key);
-    return own ? [{ key, label, edits: own }] : [];
+    const copyEdits = edits.get(key);
+    return copyEdits ? [{ key, label, edits: copyEdits }] : [];
   });
   if (planned.length !== copies.length) return undefined;
   const { targets, fromJob } = storedPlan;

@@ -1,4 +1,4 @@
-// What the copies of a run send: the workflow that they share, and what differs in each. Pure.
+// The submissions of a run's copies: the shared workflow and the differences. Pure.
 // Guarantees: values and seeds are chosen once, so that continuing later sends exactly what was shown.
 
 import { affectsAllCalls, retryRateLimited, type Work } from "@/lib/browser/bulk/bulk-calls";
@@ -17,11 +17,11 @@ import { type CopiesPlan, type CopyOutcome, type Ending } from "./copies-state";
 import { labelOf, type Literal } from "./variation";
 
 /** Values drawn for each copy: seeds, and texts that are filled on sending. */
-export type Drawn = {
+export type PlannedCopies = {
   seedsOf: (copy: number) => readonly SeedEdit[];
   fill: (graph: Graph, copy: number) => readonly FilledText[];
 };
-export type CopiesOrder = Drawn & { nodeId: string; input: string; values: readonly Literal[]; inFile?: InEditorFile };
+export type CopiesOrder = PlannedCopies & { nodeId: string; input: string; values: readonly Literal[]; inFile?: InEditorFile };
 
 export function planOf(openWorkflow: OpenWorkflow, name: string, { nodeId, input, values, ...drawn }: CopiesOrder): CopiesPlan {
   return {
@@ -35,16 +35,16 @@ export function planOf(openWorkflow: OpenWorkflow, name: string, { nodeId, input
 }
 
 /** How a copy differs from the form, and which of its texts are filled in; used both for the preview and for sending. */
-export function changesOf(graph: Graph, varied: Edit, copy: number, { seedsOf, fill }: Drawn) {
+export function changesOf(graph: Graph, varied: Edit, copy: number, { seedsOf, fill }: PlannedCopies) {
   const seeds = seedsOf(copy).filter(({ nodeId, name }) => nodeId !== varied.nodeId || name !== varied.name);
-  const shown = withInputs(graph, [...seeds, varied]);
-  const texts = fill(shown, copy);
-  // A file name is listed twice: as it was written, and as it is sent.
-  const written = texts.flatMap(({ nodeId, name }) => {
-    const node = own(shown, nodeId);
+  const shownGraph = withInputs(graph, [...seeds, varied]);
+  const texts = fill(shownGraph, copy);
+  // A file name is listed twice: as written and as sent.
+  const writtenInputs = texts.flatMap(({ nodeId, name }) => {
+    const node = own(shownGraph, nodeId);
     return node && isFileName(node, name) ? [{ nodeId, name, value: node.inputs[name] }] : [];
   });
-  const edits: Edit[] = [...seeds, varied, ...written, ...texts.map(({ nodeId, name, text }) => ({ nodeId, name, value: text }))];
+  const edits: Edit[] = [...seeds, varied, ...writtenInputs, ...texts.map(({ nodeId, name, text }) => ({ nodeId, name, value: text }))];
   return { edits, texts };
 }
 
@@ -55,7 +55,7 @@ export function plannedOf({ workflow, copies }: CopiesPlan, inFile?: InEditorFil
     rerunOf: workflow.fromJob,
     make: () => {
       const graph = withInputs(workflow.graph, edits);
-      // The first edit of an input holds the text as it was written.
+      // The first edit of an input contains the text as written.
       return { graph, submission: toSubmission({ ...workflow, graph }, withInputs(workflow.graph, edits.toReversed()), inFile) };
     },
   }));
@@ -65,7 +65,7 @@ export function plannedOf({ workflow, copies }: CopiesPlan, inFile?: InEditorFil
 // Guarantees: one key per copy, so that a copy makes one job at most, however often it is sent; a rate limit is waited out, nothing else
 // is retried; copies that would meet the same refusal are not sent; after a stop, the copy that is being sent is finished.
 
-/** What one copy sends, made only when it is sent: a thousand graphs at once would take a thousand times the memory. */
+/** The submission of one copy, built lazily: a thousand graphs at once would use a thousand times the memory. */
 export type Planned = { key: string; label: string; rerunOf?: string; make: () => { submission: Submission; graph: Graph } };
 
 type Reports = {
@@ -114,7 +114,7 @@ async function sendOne({ key, label, rerunOf, make }: Planned, { api, attempt, b
   return outcome.kind === "unknown" && outcome.failure.code === "CONSOLE_UNREACHABLE" ? askAfter(api, { ...attempt, key }) : outcome;
 }
 
-/** Whether the refusal meets every copy: a copy's value may be wrong for it alone; session, rights, plan and queue are the same for all. */
+/** Whether the refusal affects every copy: session, rights, plan and queue are shared; values are not. */
 function isForAll(outcome: Exclude<RunOutcome, { kind: "accepted" }>): boolean {
   if (outcome.kind === "invalid") return false;
   return outcome.kind === "unknown" ? outcome.failure.code === "CONSOLE_UNREACHABLE" : affectsAllCalls(outcome.failure);

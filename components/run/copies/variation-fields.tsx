@@ -8,19 +8,19 @@ import { own } from "@/lib/contract/json/own";
 import { AssetPicker } from "../form/controls/asset-picker";
 import { type PictureContext } from "../form/controls/picture-api";
 import { type FormField } from "../form/form-model";
-import { optionsOf, type Typed, type VariationKind } from "./variation";
+import { optionsOf, type VariationInput, type VariationKind } from "./variation";
 
 type VariationFieldsProps = {
   field: FormField;
-  way: VariationKind;
-  typed: Typed;
+  kind: VariationKind;
+  typed: VariationInput;
   picture: PictureContext;
-  onTyped: (change: Partial<Typed>) => void;
+  onTyped: (change: Partial<VariationInput>) => void;
 };
 
-export function VariationFields({ field, way, typed, picture, onTyped }: VariationFieldsProps) {
+export function VariationFields({ field, kind, typed, picture, onTyped }: VariationFieldsProps) {
   const t = useTranslations("run.copies");
-  switch (way) {
+  switch (kind) {
     case "random":
       return <NumberField label={t("count")} value={typed.count} onChange={(count) => onTyped({ count })} />;
     case "range":
@@ -107,10 +107,10 @@ function PicturesField({ values, picture, onChange }: PicturesFieldProps) {
         picture={picture}
         isMany
         onClose={() => setPicking(false)}
-        onPicked={(picked) => {
+        onPicked={(assets) => {
           setPicking(false);
-          for (const { value, name } of picked) picture.onNamed(value, name);
-          onChange([...new Set([...values, ...picked.map(({ value }) => value)])]);
+          for (const { value, name } of assets) picture.onNamed(value, name);
+          onChange([...new Set([...values, ...assets.map(({ value }) => value)])]);
         }}
       />
     </div>

@@ -1,5 +1,5 @@
 // The values that the copies of a run give to one input.
-// Guarantees: pure; bounded; an unsendable value is a reason, not a value; the value of a masked or secret input never becomes a label.
+// Guarantees: pure; bounded; an unsendable value is a reason; masked or secret values never become labels.
 
 import { type ChoiceValue, WHITE } from "@/lib/contract/nodes/input-spec";
 import { cutText } from "@/lib/contract/plain-line";
@@ -49,7 +49,7 @@ export const variationKinds = ["list", "range", "random", "chosen", "pictures"] 
 export type VariationKind = (typeof variationKinds)[number];
 
 /** The typed values of each kind, so that switching between kinds loses nothing. */
-export type Typed = {
+export type VariationInput = {
   list: string;
   from: string;
   to: string;
@@ -105,17 +105,17 @@ export function optionsOf({ control }: FormField): readonly Literal[] {
   return control.kind === "choice" ? control.options : [];
 }
 
-export function variationOf(field: FormField, way: VariationKind, typed: Typed): Variation {
-  const match = read(field, way, typed);
-  if (!Array.isArray(match)) return { ok: false, problem: match };
-  if (match.length === 0) return { ok: false, problem: { why: "none" } };
-  if (match.length > MAX_COPIES) return { ok: false, problem: { why: "too_many", max: MAX_COPIES } };
-  const beyond = outOfRange(field, match);
-  return beyond ? { ok: false, problem: beyond } : { ok: true, values: match };
+export function variationOf(field: FormField, kind: VariationKind, typed: VariationInput): Variation {
+  const readResult = read(field, kind, typed);
+  if (!Array.isArray(readResult)) return { ok: false, problem: readResult };
+  if (readResult.length === 0) return { ok: false, problem: { why: "none" } };
+  if (readResult.length > MAX_COPIES) return { ok: false, problem: { why: "too_many", max: MAX_COPIES } };
+  const beyond = outOfRange(field, readResult);
+  return beyond ? { ok: false, problem: beyond } : { ok: true, values: readResult };
 }
 
-function read(field: FormField, way: VariationKind, typed: Typed): Literal[] | VariationProblem {
-  switch (way) {
+function read(field: FormField, kind: VariationKind, typed: VariationInput): Literal[] | VariationProblem {
+  switch (kind) {
     case "chosen":
       return optionsOf(field).filter((option) => typed.chosen.includes(option));
     case "pictures":
@@ -154,7 +154,7 @@ function numbersOf(list: string): Literal[] | VariationProblem {
   return values;
 }
 
-/** One value per line; if there are lines of ---, the text between two of them is one value. */
+/** One value per line. With --- lines, the text between two of them is one value. */
 function textsOf(list: string): Literal[] {
   const parts = /^---$/m.test(list) ? list.split(/^---$/m).map((part) => part.replace(/^\n|\n$/g, "")) : list.split("\n");
   return parts.filter((part) => part.trim() !== "");
@@ -174,8 +174,8 @@ function outOfRange({ control }: FormField, values: readonly Literal[]): Variati
 
 /** "3/12 · seed 41": identifies this copy in every list of jobs. */
 export function labelOf(name: string, value: Literal, { index, total }: { index: number; total: number }): string {
-  const place = `${index + 1}/${total}`;
-  return isSecretName(name) ? `${place} · ${name}` : `${place} · ${name} ${shownValue(value)}`;
+  const position = `${index + 1}/${total}`;
+  return isSecretName(name) ? `${position} · ${name}` : `${position} · ${name} ${shownValue(value)}`;
 }
 
 export function shownValue(value: Literal): string {

@@ -17,7 +17,7 @@ export function AdvancedCard({ outputs, advanced, onChange }: AdvancedCardProps)
   const extra = advanced.extra ?? "";
   const reading = readExtra(extra);
   const ids = outputs.map(({ id }) => id);
-  const chosen = advanced.targets ?? ids;
+  const allErrors = advanced.targets ?? ids;
   const choose = (next: readonly string[]) => {
     const targets = ids.filter((id) => next.includes(id));
     // Choosing all of them is the same as a run without targets.
@@ -31,14 +31,14 @@ export function AdvancedCard({ outputs, advanced, onChange }: AdvancedCardProps)
           <fieldset>
             <legend className="font-semibold">{t("targets")}</legend>
             <p className="text-ink-2">{t("targetsNote")}</p>
-            <CheckList options={ids} chosen={chosen} onChange={choose}>
+            <CheckList options={ids} chosen={allErrors} onChange={choose}>
               {(id) => (
                 <>
                   {outputs.find((output) => output.id === id)?.title} <span className="text-ink-3">#{id}</span>
                 </>
               )}
             </CheckList>
-            {chosen.length === 0 ? (
+            {allErrors.length === 0 ? (
               <p role="alert" className="text-bad">
                 {t("noTarget")}
               </p>

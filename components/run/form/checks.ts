@@ -52,13 +52,13 @@ function withoutWarnings(match: NodeErrors): NodeErrors {
 }
 
 function errorsOf(graph: Graph, find: (node: Graph[string]) => NodeError[]): NodeErrors | undefined {
-  const found = Object.entries(graph).flatMap(([id, node]) => {
+  const nodeErrors = Object.entries(graph).flatMap(([id, node]) => {
     const errors = find(node);
     return errors.length === 0
       ? []
       : [[id, { class_type: node.class_type, dependent_outputs: [], errors }] satisfies [string, NodeErrors[string]]];
   });
-  return found.length === 0 ? undefined : Object.fromEntries(found);
+  return nodeErrors.length === 0 ? undefined : Object.fromEntries(nodeErrors);
 }
 
 function error(type: CheckCode, extra_info: Record<string, unknown>): NodeError {
@@ -71,7 +71,7 @@ function error(type: CheckCode, extra_info: Record<string, unknown>): NodeError 
 // service decides about others.
 // Must never: check a linked value or an unknown kind of input.
 
-/** For one opened workflow: links cannot be edited, so the set of needed nodes stays the same. */
+/** For one opened workflow: links can't be edited, so the set of needed nodes is constant. */
 export function valueChecker(original: Graph, outputs: readonly string[], catalogue: ObjectInfo): (graph: Graph) => NodeErrors {
   const needed = neededFor(original, outputs);
   const judged = new WeakMap<GraphNode, NodeError[]>();
@@ -106,20 +106,20 @@ function wrongValues({ class_type, inputs }: GraphNode, catalogue: ObjectInfo): 
   return inputsOf(info, inputs).flatMap(({ name, raw }) => {
     const value = own(inputs, name);
     if (!Object.hasOwn(inputs, name) || isLink(value) || isMasked(value)) return [];
-    const found = [
+    const errors = [
       ...wrongNumber(name, value, raw),
       ...wrongChoice(name, value, raw),
       ...wrongBox(name, value, raw),
       ...wrongColor(name, value, raw),
     ];
-    return info?.python_module === BUILT_IN_MODULE ? found : found.map(asWarning);
+    return info?.python_module === BUILT_IN_MODULE ? errors : errors.map(asWarning);
   });
 }
 
 const listsAndRanges = new Set(["value_not_in_list", "value_smaller_than_min", "value_bigger_than_max"]);
 
-function asWarning(match: NodeError): NodeError {
-  return listsAndRanges.has(match.type) ? { ...match, extra_info: { ...match.extra_info, isWarning: true } } : match;
+function asWarning(spec: NodeError): NodeError {
+  return listsAndRanges.has(spec.type) ? { ...spec, extra_info: { ...spec.extra_info, isWarning: true } } : spec;
 }
 
 /** An empty value counts as not set. */

@@ -1,5 +1,5 @@
 // A graph as a form: its nodes in dependency order, each input with the control that fits it. Pure, so it is tested without a page.
-// The control follows the service's catalogue where known, otherwise the value's type. Nothing in the graph is ever hidden or changed here.
+// The control follows the service's catalogue if known, otherwise the value's type. Hides and changes nothing in the graph.
 
 import { withSpellingsOf } from "@/lib/contract/json/exact-json";
 import { isObject } from "@/lib/contract/json/json";
@@ -171,7 +171,7 @@ function guessedControl(classType: string, name: string, value: unknown): Contro
   }
 }
 
-/** The field to focus after an answer that names a node: found by id, never by a selector (node ids may contain any character). */
+/** The field to focus after a response that names a node: found by id, since ids may contain any character. */
 export function nodeDomId(nodeId: string): string {
   return `node-${nodeId}`;
 }

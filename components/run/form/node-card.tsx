@@ -85,10 +85,10 @@ export const NodeCard = memo(function NodeCard({
   );
 });
 
-type PinnedCardProps = Omit<FieldRowProps, "node" | "field" | "problems"> & { form: readonly FormNode[]; placed: PlacedProblems };
+type PinnedCardProps = Omit<FieldRowProps, "node" | "field" | "problems"> & { form: readonly FormNode[]; placedProblems: PlacedProblems };
 
 /** The pinned inputs, first on the page. They appear here instead of at their nodes: one input has one field. */
-export function PinnedCard({ form, placed, ...row }: PinnedCardProps) {
+export function PinnedCard({ form, placedProblems, ...row }: PinnedCardProps) {
   const t = useTranslations("run.pin");
   const pinned = form.flatMap((node) =>
     node.fields.filter((field) => isEditable(field) && row.settings.isPinned(node.id, field.name)).map((field) => ({ node, field })),
@@ -102,7 +102,7 @@ export function PinnedCard({ form, placed, ...row }: PinnedCardProps) {
           {...row}
           node={node}
           field={field}
-          problems={own(own(placed.byNode, node.id)?.fields, field.name)}
+          problems={own(own(placedProblems.byNode, node.id)?.fields, field.name)}
           isAmongPinned
         />
       ))}

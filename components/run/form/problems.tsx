@@ -1,5 +1,5 @@
-// Puts an answer's node_errors where a person can see them: on the field, otherwise on the node, otherwise beside the form.
-// Never drops an error: one that fits no node of the form is kept as a stray.
+// Shows a response's node_errors at the field, otherwise at the node, otherwise next to the form.
+// Never drops an error: one that matches no node is kept as a stray.
 
 import { useTranslations } from "next-intl";
 import { cn } from "@/components/ui/cn";
@@ -42,12 +42,12 @@ export function placeProblems(form: readonly FormNode[], errors: NodeErrors): Pl
   for (const node of form) {
     const entry = own(errors, node.id);
     if (!entry) continue;
-    const placed = placeOnNode(node, entry.errors);
-    byNode.set(node.id, placed);
-    if (!hasErrors(placed)) continue;
+    const nodeProblems = placeOnNode(node, entry.errors);
+    byNode.set(node.id, nodeProblems);
+    if (!hasErrors(nodeProblems)) continue;
     nodeCount += 1;
-    const field = node.fields.find(({ name }) => own(placed.fields, name)?.some((problem) => !isWarning(problem)));
-    first ??= placed.node.length > 0 || !field ? { nodeId: node.id } : { nodeId: node.id, field: field.name };
+    const field = node.fields.find(({ name }) => own(nodeProblems.fields, name)?.some((problem) => !isWarning(problem)));
+    first ??= nodeProblems.node.length > 0 || !field ? { nodeId: node.id } : { nodeId: node.id, field: field.name };
   }
   const strays = Object.entries(errors)
     .filter(([id]) => !byNode.has(id))
@@ -61,8 +61,8 @@ export function placeProblems(form: readonly FormNode[], errors: NodeErrors): Pl
  */
 export function missingClassErrors(graph: Graph, failure: Failure): NodeErrors | undefined {
   if (failure.code !== "missing_node_type") return undefined;
-  const named = namedNode(failure);
-  const classType = named.classType ?? (named.nodeId === undefined ? undefined : own(graph, named.nodeId)?.class_type);
+  const nodeRef = namedNode(failure);
+  const classType = nodeRef.classType ?? (nodeRef.nodeId === undefined ? undefined : own(graph, nodeRef.nodeId)?.class_type);
   if (classType === undefined) return undefined;
   const error: NodeError = { type: "missing_node_type", message: failure.message, details: "", extra_info: { class_type: classType } };
   const ids = Object.keys(graph).filter((id) => graph[id]?.class_type === classType);
@@ -124,28 +124,28 @@ const MAX_VALUE = 80;
 const MAX_MESSAGE_LENGTH = 400;
 
 export function problemSentence({ type, message, details, extra }: Problem): ProblemSentence {
-  const input = shown(extra.input_name);
-  const received = shown(extra.received_value ?? extra.received_type);
+  const input = valueText(extra.input_name);
+  const received = valueText(extra.received_value ?? extra.received_type);
   const { min, max } = settingsOf(extra.input_config);
   if (type === "required_input_missing" && input) return { key: type, values: { input } };
   if (type === "masked_value" && input) return { key: type, values: { input } };
   if (type === "bad_linked_input" && input) return { key: type, values: { input } };
-  if (type === "dangling_link" && input) return { key: type, values: { input, source: shown(extra.source) } };
+  if (type === "dangling_link" && input) return { key: type, values: { input, source: valueText(extra.source) } };
   if (type === "return_type_mismatch" && input && received) return { key: type, values: { input, received } };
   if (type === "invalid_input_type" && input && "received_value" in extra)
     return { key: type, values: { input, received: received || "“”" } };
   if (type === "value_smaller_than_min" && received && min !== undefined) return { key: type, values: { received, min: shownLimit(min) } };
   if (type === "value_bigger_than_max" && received && max !== undefined) return { key: type, values: { received, max: shownLimit(max) } };
   if (type === "value_not_whole" && input && received) return { key: type, values: { input, received } };
-  const nearest = shown(extra.nearest);
+  const nearest = valueText(extra.nearest);
   if (type === "value_not_in_list" && received && nearest) return { key: "value_not_in_list_near", values: { received, nearest } };
   if (type === "value_not_in_list" && received) return { key: type, values: { received } };
   if (type === "dependency_cycle" && details) return { key: type, values: { path: details } };
   if (type === "missing_node_type" && typeof extra.class_type === "string") return { key: type, values: { classType: extra.class_type } };
   if (type === "execution_failed" && typeof extra.job === "string")
     return { key: type, values: { job: extra.job, message: message.slice(0, MAX_MESSAGE_LENGTH) } };
-  if (message && details) return { key: "otherWithDetails", values: { message, details: shown(details) } };
-  if (message || details) return { key: "other", values: { message: message || shown(details) } };
+  if (message && details) return { key: "otherWithDetails", values: { message, details: valueText(details) } };
+  if (message || details) return { key: "other", values: { message: message || valueText(details) } };
   return { key: "nameless", values: {} };
 }
 
@@ -154,7 +154,7 @@ function shownLimit(limit: Limit): number | string {
   return typeof limit === "bigint" ? String(limit) : limit;
 }
 
-function shown(value: unknown): string {
+function valueText(value: unknown): string {
   return cutText(typeof value === "string" ? value : value === undefined || value === null ? "" : writeExactJson(value), MAX_VALUE);
 }
 

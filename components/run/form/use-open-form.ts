@@ -12,7 +12,7 @@ import { placeProblems } from "./problems";
 /** The opened workflow as its form: the fields, their problems, and what is needed to edit each of them. */
 export function useOpenForm(run: Run, openWorkflow: OpenWorkflow, api: RunApi, { id, canRun }: RunContext) {
   const { state, nameFile, edit, setUploading } = run;
-  const { serial, original, order, graph, ownNames, unsent } = openWorkflow;
+  const { serial, original, order, graph, ownNames, unsentPictures } = openWorkflow;
   const { info, isMissing, readAgain, listing } = useOpenCatalogue(id, serial);
   const build = useMemo(() => formBuilder(original, order, info), [original, order, info]);
   const form = useMemo(() => build(graph), [build, graph]);
@@ -23,8 +23,8 @@ export function useOpenForm(run: Run, openWorkflow: OpenWorkflow, api: RunApi, {
   }, [build, original, info]);
   const faults = useMemo(() => faultsOf(original, info), [original, info]);
   const check = useMemo(() => info && valueChecker(original, outputNodes(original, info), info), [original, info]);
-  const wrong = useMemo(() => mergedErrors(check?.(graph), state.errors), [check, graph, state.errors]);
-  const placed = useMemo(() => placeProblems(form, mergedErrors(faults?.errors, wrong)), [form, faults, wrong]);
+  const errors = useMemo(() => mergedErrors(check?.(graph), state.errors), [check, graph, state.errors]);
+  const placedProblems = useMemo(() => placeProblems(form, mergedErrors(faults?.errors, errors)), [form, faults, errors]);
   const onNamed = useCallback((value: string, ownName: string) => nameFile(serial, value, ownName), [nameFile, serial]);
   const picture = useMemo<PictureContext>(
     () => ({
@@ -35,11 +35,11 @@ export function useOpenForm(run: Run, openWorkflow: OpenWorkflow, api: RunApi, {
       storedName: api.storedName,
       decode: api.decode,
       ownNames,
-      unsent,
+      unsent: unsentPictures,
       listing,
       onNamed,
     }),
-    [id, canRun, api, ownNames, unsent, listing, onNamed],
+    [id, canRun, api, ownNames, unsentPictures, listing, onNamed],
   );
   const onEdit = useCallback(
     (nodeId: string, name: string, value: unknown) => edit(serial, { nodeId, name, value }, info),
@@ -50,7 +50,7 @@ export function useOpenForm(run: Run, openWorkflow: OpenWorkflow, api: RunApi, {
     [setUploading, serial],
   );
   const settings = useWorkflowMemory(openWorkflow.workflowId);
-  return { info, isMissing, readAgain, form, outputs, faults, placed, picture, settings, onNamed, onEdit, onRunning };
+  return { info, isMissing, readAgain, form, outputs, faults, placed: placedProblems, picture, settings, onNamed, onEdit, onRunning };
 }
 
 /** Links form and drawing: the focused field's node is marked in the drawing, and selecting a node there focuses its first field. */

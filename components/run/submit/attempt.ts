@@ -73,7 +73,7 @@ type SubmissionNotes = { label?: string; batch?: BatchRef; rerunOf?: string };
 export type SubmitApi = {
   /** `key`: the attempt's idempotency key. */
   sendPrompt: (submission: Submission, key: string, notes?: SubmissionNotes) => Promise<Result<unknown, Failure>>;
-  /** The outcome of an attempt whose answer did not come. */
+  /** The outcome of an attempt without a response. */
   reportSubmission: (key: string) => Promise<Result<SubmissionReport, Failure>>;
   newestJobs: (attempt: Attempt) => Promise<Result<JobsAnswer, ApiFailure>>;
 };
@@ -90,8 +90,8 @@ export function createSubmitApi(connection: string | undefined): SubmitApi {
       return callApi(withQuery("/api/prompt", { connection }), { method: "POST", json: submission, headers });
     },
     reportSubmission: (key) => callApi(`/api/console/submissions/${key}`, { cache: "no-store" }),
-    newestJobs: ({ workflowId, connection: place }) =>
-      callApi(withQuery("/api/jobs", { workflow_id: workflowId, limit: 5, connection: place }), { cache: "no-store" }),
+    newestJobs: ({ workflowId, connection: connectionId }) =>
+      callApi(withQuery("/api/jobs", { workflow_id: workflowId, limit: 5, connection: connectionId }), { cache: "no-store" }),
   };
 }
 
@@ -149,7 +149,7 @@ export type SubmittedJob = {
   isDismissed?: boolean;
   workflowId?: string;
   connection?: string;
-  /** Where the sent workflow holds a key. Known until the page is reloaded; after that only the job shows it. */
+  /** Where the sent workflow contains a key. Lost on reload; then only the job shows it. */
   secretPlaces?: readonly SecretPlace[];
 };
 
@@ -163,11 +163,11 @@ const submittedJobsNote = object({ memberId: text, receipts: list(submittedJobSh
 const submittedJobsIn = (storage: BrowserStorage) => persisted("lightdesk.run.receipts", submittedJobsNote, storage);
 
 export function storeSubmittedJobs(storage: BrowserStorage, memberId: string, submittedJobs: readonly SubmittedJob[]): void {
-  // If the browser stores nothing, a reload shows none of them; the jobs are still in the list.
+  // Without storage, a reload shows none of them; the jobs are still in the list.
   submittedJobsIn(storage).set({ memberId, receipts: submittedJobs });
 }
 
 export function readSubmittedJobs(storage: BrowserStorage, memberId: string): readonly SubmittedJob[] {
-  const stored = submittedJobsIn(storage).get();
-  return stored?.memberId === memberId ? stored.receipts : [];
+  const submittedJobs = submittedJobsIn(storage).get();
+  return submittedJobs?.memberId === memberId ? submittedJobs.receipts : [];
 }

@@ -4,11 +4,11 @@ import { CopyButton } from "@/components/ui/controls/copy-button";
 import { Link } from "@/components/ui/link";
 import { jobHref, type QueryValues, shortId, withQuery } from "@/lib/browser/urls";
 
-/** Addresses of jobs that stay on the jobs' connection: the given one, otherwise the page's, which its address may name. */
-export function useJobHrefs(named?: string) {
+/** Job URLs that keep the jobs' connection: the given one, otherwise the page's. */
+export function useJobHrefs(jobName?: string) {
   const current = useConnection()?.id;
   const connectionParam = useConnectionParam();
-  const connection = named === undefined || named === current ? connectionParam : named;
+  const connection = jobName === undefined || jobName === current ? connectionParam : jobName;
   return {
     job: (id: string) => jobHref(id, connection),
     jobs: (query: QueryValues = {}) => withQuery("/jobs", { ...query, connection }),

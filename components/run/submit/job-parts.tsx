@@ -17,12 +17,18 @@ const OutputList = dynamic(() => import("@/components/viewer/output-list").then(
 const MAX_REASON = 500;
 
 /** Progress exactly in the words and numbers that the service sends. */
-export function JobProgress({ job: { id, state, progress, expected, startedAtMs, outputs }, sent }: { job: StartedJob; sent?: Graph }) {
+export function JobProgress({
+  job: { id, state, progress, expected, startedAtMs, outputs },
+  sent: sentGraph,
+}: {
+  job: StartedJob;
+  sent?: Graph;
+}) {
   const t = useTranslations("run.answer.job");
   const connection = useConnection()?.id;
-  const { share, left } = useRunProgress({ value: progress?.value, expected, startedMs: startedAtMs });
+  const { share, remaining } = useRunProgress({ value: progress?.value, expected, startedMs: startedAtMs });
   const { nodesDone = 0, nodesTotal, currentNode, step, steps, previewVersion } = progress ?? {};
-  const current = currentNode === undefined ? undefined : own(sent ?? {}, currentNode);
+  const current = currentNode === undefined ? undefined : own(sentGraph ?? {}, currentNode);
   const node = current ? nodeName(current) : currentNode;
   if (state !== "in_progress" || (!progress && share === undefined)) return null;
   return (
@@ -30,7 +36,7 @@ export function JobProgress({ job: { id, state, progress, expected, startedAtMs,
       {share === undefined ? null : <ProgressBar value={share} label={t("progress")} className="h-1.5 w-full" />}
       <p className="flex flex-wrap gap-x-3 text-ink-2 tabular-nums">
         {share === undefined ? null : <span>{t("percent", { value: Math.round(share * 100) })}</span>}
-        {left ? <span>{left}</span> : null}
+        {remaining ? <span>{remaining}</span> : null}
         {nodesTotal === undefined ? null : <span>{t("nodes", { done: nodesDone, total: nodesTotal })}</span>}
         {node === undefined ? null : (
           <span>{step !== undefined && steps !== undefined && steps > 1 ? t("nodeStep", { node, step, steps }) : t("node", { node })}</span>
@@ -53,13 +59,13 @@ export function JobProgress({ job: { id, state, progress, expected, startedAtMs,
 type JobResultProps = { outputs: NonNullable<StartedJob["outputs"]>; sent?: Graph; connection?: string };
 
 /** Large enough to judge a picture, with room for the first fields above it: one button shows the picture in full, another hides it. */
-export function JobResult({ outputs, sent, connection }: JobResultProps) {
+export function JobResult({ outputs, sent: sentGraph, connection }: JobResultProps) {
   const t = useTranslations("run.answer.job");
   const [isShown, setShown] = useState(true);
   const id = useId();
   if (outputs.length === 0) return <p className="px-3.5 pb-2.5 text-ink-2">{t("noResult")}</p>;
-  const named = outputs.map((view) => {
-    const node = own(sent ?? {}, view.nodeId);
+  const namedOutputs = outputs.map((view) => {
+    const node = own(sentGraph ?? {}, view.nodeId);
     return { view, node: node ? nodeName(node) : view.nodeId };
   });
   return (
@@ -82,16 +88,22 @@ export function JobResult({ outputs, sent, connection }: JobResultProps) {
         hidden={!isShown}
         className="max-h-[min(440px,calc(38*var(--dvh)+48px))] overflow-y-auto px-3.5 pb-3 [&:not([hidden])]:flex [&:not([hidden])]:flex-col [&:not([hidden])]:gap-3"
       >
-        {isShown ? <OutputList outputs={named} connection={connection} isSmall /> : null}
+        {isShown ? <OutputList outputs={namedOutputs} connection={connection} isSmall /> : null}
       </div>
     </div>
   );
 }
 
 /** The failed node and the reason; the job's page has the rest. */
-export function FailedIn({ error: { nodeId, nodeType, type, message }, sent }: { error: NonNullable<StartedJob["error"]>; sent?: Graph }) {
+export function FailedIn({
+  error: { nodeId, nodeType, type, message },
+  sent: sentGraph,
+}: {
+  error: NonNullable<StartedJob["error"]>;
+  sent?: Graph;
+}) {
   const t = useTranslations("run.answer");
-  const node = nodeId === undefined ? undefined : own(sent ?? {}, nodeId);
+  const node = nodeId === undefined ? undefined : own(sentGraph ?? {}, nodeId);
   // Another workflow may have been opened since, whose node with this id is a different one.
   const title = node && node.class_type === nodeType ? nodeName(node) : (nodeType ?? nodeId);
   const reason = [type, message.trim()].filter(Boolean).join(": ");

@@ -28,7 +28,7 @@ type NewestJobProps = {
   submittedJob?: SubmittedJob;
   fallbackName: string;
   /** The graph sent last from the open workflow, which has the names of its nodes. */
-  sent?: OpenWorkflow["graph"];
+  sentGraph?: OpenWorkflow["graph"];
   onCancelled: (jobIds: readonly string[]) => void;
   onDismiss: (jobId: string) => void;
   /** Takes the keys that the job was sent with out of the form; absent where no form is open. */
@@ -39,7 +39,7 @@ type NewestJobProps = {
  * The newest job that this page started: its state, Stop, and its results. It stays at the lower edge of the window, so that it is seen
  * wherever the form is scrolled to. Its region exists from the start, so that screen readers announce its content.
  */
-export function NewestJob({ submittedJob, fallbackName, sent, onCancelled, onDismiss, onRemoveSecrets: onTakeOut }: NewestJobProps) {
+export function NewestJob({ submittedJob, fallbackName, sentGraph, onCancelled, onDismiss, onRemoveSecrets: onTakeOut }: NewestJobProps) {
   const t = useTranslations("run.answer");
   const secrets = useTranslations("acts.secrets");
   const common = useTranslations("common");
@@ -79,7 +79,7 @@ export function NewestJob({ submittedJob, fallbackName, sent, onCancelled, onDis
           : "sr-only",
       )}
     >
-      <JobLines acts={work} connection={connection} onStopped={() => void refresh()} />
+      <JobLines actions={work} connection={connection} onStopped={() => void refresh()} />
       <div className={cn("flex flex-col rounded-lg bg-surface text-ink shadow-xl", submittedJob && ["border", style])}>
         <div className="flex min-h-12 flex-wrap items-center gap-x-2.5 gap-y-2 px-3.5 py-2">
           {submittedJob ? (
@@ -91,7 +91,7 @@ export function NewestJob({ submittedJob, fallbackName, sent, onCancelled, onDis
             {submittedJob ? (
               <>
                 {state === "failed" && job?.error ? (
-                  <FailedIn error={job.error} sent={sent} />
+                  <FailedIn error={job.error} sent={sentGraph} />
                 ) : (
                   <p className="font-semibold">{isAway ? t("job.away") : t(`standing.${state}`)}</p>
                 )}
@@ -115,7 +115,7 @@ export function NewestJob({ submittedJob, fallbackName, sent, onCancelled, onDis
                   busy={work.pendingIds.has(submittedJob.jobId) || work.busyIds.has(submittedJob.jobId)}
                   onClick={() => {
                     work.dismissEnded();
-                    work.schedule({ act: "cancel", items: [{ id: submittedJob.jobId, state }] });
+                    work.schedule({ action: "cancel", items: [{ id: submittedJob.jobId, state }] });
                   }}
                 >
                   {t(state === "pending" ? "job.cancel" : "job.stop")}
@@ -158,9 +158,9 @@ export function NewestJob({ submittedJob, fallbackName, sent, onCancelled, onDis
             }
           />
         ) : null}
-        {submittedJob && job ? <JobProgress job={job} sent={sent} /> : null}
+        {submittedJob && job ? <JobProgress job={job} sent={sentGraph} /> : null}
         {submittedJob && job?.outputs && (job.outputs.length > 0 || state === "completed") ? (
-          <JobResult key={submittedJob.jobId} outputs={job.outputs} sent={sent} connection={connection} />
+          <JobResult key={submittedJob.jobId} outputs={job.outputs} sent={sentGraph} connection={connection} />
         ) : null}
       </div>
     </section>

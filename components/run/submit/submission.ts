@@ -1,4 +1,4 @@
-// What Run sends for a workflow: its graph, and extra_data from the file.
+// The submission of a workflow: its graph, and extra_data from the file.
 
 import { withSpellingsOf } from "@/lib/contract/json/exact-json";
 import { type JsonObject, objectOf } from "@/lib/contract/json/json";
@@ -21,11 +21,11 @@ export type Submitted = Pick<OpenWorkflow, "graph" | "workflowId" | "name" | "ex
  * What came with the file (the editor's drawing, say) is sent with the run; lists group jobs by id and name. `written`: the graph
  * before its texts were filled in. `inFile`: the editor's file, which gets the values that are sent.
  */
-export function toSubmission(workflow: Submitted, written = workflow.graph, inFile?: InEditorFile): Submission {
+export function toSubmission(workflow: Submitted, writtenGraph = workflow.graph, inFile?: InEditorFile): Submission {
   const extra = readExtra(workflow.advanced?.extra ?? "");
-  const fromFile = withEditorFile(workflow.extraData, withWritten(workflow.graph, written), inFile);
+  const fromFile = withEditorFile(workflow.extraData, withWritten(workflow.graph, writtenGraph), inFile);
   const extraData = mergedExtra(fromFile, extra.ok ? extra.value : {});
-  const drawing = withWrittenNames(drawingIn(extraData), written, workflow.graph);
+  const drawing = withWrittenNames(drawingIn(extraData), writtenGraph, workflow.graph);
   const info = objectOf(extraData.extra_pnginfo) ?? {};
   const targets = workflow.advanced?.targets;
   return {
@@ -42,9 +42,9 @@ export function toSubmission(workflow: Submitted, written = workflow.graph, inFi
 }
 
 /** The texts as they were written, so that they are filled in again when the file is opened. */
-function withWritten(sent: Graph, written: Graph): Graph {
-  const nodes = Object.entries(sent).map(([id, node]) => {
-    const before = own(written, id)?.inputs ?? {};
+function withWritten(sentGraph: Graph, writtenGraph: Graph): Graph {
+  const nodes = Object.entries(sentGraph).map(([id, node]) => {
+    const before = own(writtenGraph, id)?.inputs ?? {};
     const inputs = Object.entries(node.inputs).map(([name, value]) => [
       name,
       typeof value === "string" ? (own(before, name) ?? value) : value,

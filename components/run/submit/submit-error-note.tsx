@@ -5,19 +5,19 @@ import { FailureNotice } from "@/components/ui/empty-state";
 import { NOT_WHOLE, type PlacedProblems, ProblemList } from "../form/problems";
 import { type SubmitError } from "../run-store";
 import { type SubmitApi } from "./attempt";
-import { type UnknownActs, UnknownNote } from "./unknown-note";
+import { type UnknownActions, UnknownNote } from "./unknown-note";
 
 type SubmitErrorNoteProps = {
   submitError: SubmitError;
-  placed: PlacedProblems;
+  placedProblems: PlacedProblems;
   missingClass?: string;
-  unknown: UnknownActs & { newestJobs: SubmitApi["newestJobs"] };
+  unknown: UnknownActions & { newestJobs: SubmitApi["newestJobs"] };
   /** Sends despite a mistake that is only suspected; the service decides. */
   onAnyway?: () => void;
 };
 
-/** Why a run did not start: whose fault it is, what was kept, and what to do. Sends nothing. */
-export function SubmitErrorNote({ submitError, placed, missingClass, unknown, onAnyway }: SubmitErrorNoteProps) {
+/** Why a run didn't start: the owner, what was kept, and the remedy. Sends nothing. */
+export function SubmitErrorNote({ submitError, placedProblems, missingClass, unknown, onAnyway }: SubmitErrorNoteProps) {
   const t = useTranslations("run.answer");
   const common = useTranslations("common");
   const { kind, failure } = submitError;
@@ -49,13 +49,13 @@ export function SubmitErrorNote({ submitError, placed, missingClass, unknown, on
     );
   }
   if (kind === "invalid") {
-    const reason = placed.nodeCount === 0 && failure.message ? t("reason", { message: failure.message }) : undefined;
+    const reason = placedProblems.nodeCount === 0 && failure.message ? t("reason", { message: failure.message }) : undefined;
     return (
       <FailureNotice
-        title={t("invalid", { count: placed.nodeCount })}
+        title={t("invalid", { count: placedProblems.nodeCount })}
         cause={t("invalidCause")}
         next={t("invalidNext")}
-        detail={placed.strays.length > 0 ? <Strays placed={placed} /> : reason}
+        detail={placedProblems.strays.length > 0 ? <Strays placed={placedProblems} /> : reason}
         actions={actions}
       />
     );
@@ -70,9 +70,9 @@ export function SubmitErrorNote({ submitError, placed, missingClass, unknown, on
   );
 }
 
-function Strays({ placed }: { placed: PlacedProblems }) {
+function Strays({ placed: placedProblems }: { placed: PlacedProblems }) {
   const t = useTranslations("run.answer");
-  return placed.strays.map(({ nodeId, problems }) => (
+  return placedProblems.strays.map(({ nodeId, problems }) => (
     <div key={nodeId}>
       {t("stray", { id: nodeId })}
       <ProblemList problems={problems} />

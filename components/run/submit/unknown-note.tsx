@@ -16,10 +16,10 @@ import { JobLink, useJobHrefs } from "./job-link";
 /** The clocks of the browser and the service may differ. */
 const CLOCKS_APART_MS = 60_000;
 
-export type UnknownActs = { onLookAgain: () => void; onSendAgain?: () => void; onLeave: () => void };
-type UnknownNoteProps = UnknownActs & { failure: Failure; attempt?: Attempt; newestJobs: SubmitApi["newestJobs"] };
+export type UnknownActions = { onLookAgain: () => void; onSendAgain?: () => void; onLeave: () => void };
+type UnknownNoteProps = UnknownActions & { failure: Failure; attempt?: Attempt; newestJobs: SubmitApi["newestJobs"] };
 
-/** Sent without a clear answer: shows the possible jobs, and the person decides. Sends nothing by itself. */
+/** For a submission without a clear response: shows the possible jobs and lets the user decide. Sends nothing. */
 export function UnknownNote({ failure, attempt, newestJobs, onLookAgain, onSendAgain, onLeave }: UnknownNoteProps) {
   const t = useTranslations("run.answer");
   return (

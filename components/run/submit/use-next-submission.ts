@@ -26,7 +26,7 @@ function withoutRaw(texts: FilledText[], raw: readonly string[]): FilledText[] {
   return texts.filter(({ nodeId, name }) => !raw.includes(`${nodeId} ${name}`));
 }
 
-/** How the next run differs from the form: decided before Run is pressed, so that what is shown is what is sent. */
+/** How the next run differs from the form. Decided before Run is clicked, so that the shown values are sent. */
 export function useNextSubmission({ graph, form, info, isRandomised, rawTexts = none, inFile }: Form) {
   const [draw, setDraw] = useState(someDraw);
   const [at, setAt] = useState(() => new Date());
@@ -34,7 +34,7 @@ export function useNextSubmission({ graph, form, info, isRandomised, rawTexts = 
   const seedsOf = useCallback((copy = 0) => newSeeds(form, isRandomised, draw + copy), [form, isRandomised, draw]);
   const filledAt = useCallback(
     (now: Graph, filling: FillOptions) => {
-      const widgetsOf = inFile && ((written: Graph) => inFile(written).widgetOf);
+      const widgetsOf = inFile && ((writtenGraph: Graph) => inFile(writtenGraph).widgetOf);
       return withoutRaw(filledTexts(now, info, filling, widgetsOf), rawTexts);
     },
     [info, rawTexts, inFile],
@@ -51,7 +51,7 @@ export function useNextSubmission({ graph, form, info, isRandomised, rawTexts = 
   const tick = useEffectEvent(() => {
     const now = new Date();
     const next = filledAt(seeded, { at: now, draw });
-    if (next.some(({ text }, place) => text !== filled[place]?.text)) setAt(now);
+    if (next.some(({ text }, index) => text !== filled[index]?.text)) setAt(now);
   });
   useEffect(() => {
     if (!isTimed) return;

@@ -21,7 +21,7 @@ type Detail = { job: JobView; outputs: readonly OutputView[] };
 /** `outputs`: absent until some are known. */
 export type StartedJob = JobView & { outputs?: readonly OutputView[] };
 
-/** `gone`: the service has no trace of the job any more. */
+/** `gone`: the service no longer has the job. */
 export type StandingState = Exclude<JobView["state"], "unknown"> | "gone";
 
 export function useStartedJob(submittedJob: SubmittedJob | undefined, connection: string | undefined) {
@@ -31,24 +31,24 @@ export function useStartedJob(submittedJob: SubmittedJob | undefined, connection
   const path = isPolled ? (`${withQuery("/api/jobs", { limit: NEWEST, connection })}#${encodeURIComponent(jobId)}` as const) : undefined;
   const find = (jobs: readonly JobView[]) => jobs.find(({ id }) => id === jobId);
   const { value, refresh, failure: outage } = useLive(path, { read: toViews, isFinal: (jobs) => find(jobs)?.terminal === true });
-  const listed = value && find(value);
-  const hasEnded = listed?.terminal === true && listed.state !== "cancelled";
-  const isUnlisted = value !== undefined && !listed;
-  // A cache key of its own: the job's page keeps more of the same answer under the plain path.
+  const listedJob = value && find(value);
+  const hasEnded = listedJob?.terminal === true && listedJob.state !== "cancelled";
+  const isUnlisted = value !== undefined && !listedJob;
+  // A separate cache key: the job's page stores more of the same response under the plain path.
   const details =
     isPolled && (hasEnded || isUnlisted)
       ? (`${withQuery(`/api/jobs/${encodeURIComponent(jobId)}`, { connection })}#started` as const)
       : undefined;
   const { value: detail, failure } = useLive(details, { read: toDetail, isFinal: ({ job }) => job.terminal });
   // Keeps the live outputs on screen until the details arrive.
-  const hasLiveOutputs = isPolled && (listed?.state === "in_progress" || (hasEnded && !detail));
-  const { currentNode = "", nodesDone = 0 } = listed?.progress ?? {};
+  const hasLiveOutputs = isPolled && (listedJob?.state === "in_progress" || (hasEnded && !detail));
+  const { currentNode = "", nodesDone = 0 } = listedJob?.progress ?? {};
   const liveOutputsPath = hasLiveOutputs
     ? (`${withQuery(`/api/console/jobs/${encodeURIComponent(jobId)}/landed`, { connection })}#${hasEnded ? "end" : encodeURIComponent(`${currentNode} ${nodesDone}`)}` as const)
     : undefined;
   const { value: liveOutputs } = useOnce(liveOutputsPath, toLiveOutputs, { keepPreviousData: true });
   const isGone = isUnlisted && failure?.status === 404;
-  const job = isGone ? undefined : toStarted(listed, detail, liveOutputs);
+  const job = isGone ? undefined : toStarted(listedJob, detail, liveOutputs);
   // Some services forget a job that is cancelled while it waits.
   const forgotten = submittedJob?.isCancelled ? "cancelled" : "gone";
   const state: StandingState = isGone ? forgotten : !job || job.state === "unknown" ? "pending" : job.state;
@@ -58,11 +58,11 @@ export function useStartedJob(submittedJob: SubmittedJob | undefined, connection
 }
 
 function toStarted(
-  listed: JobView | undefined,
+  listedJob: JobView | undefined,
   detail: Detail | undefined,
   liveOutputs: readonly OutputView[] | undefined,
 ): StartedJob | undefined {
-  const job = listed ?? detail?.job;
+  const job = listedJob ?? detail?.job;
   if (!job || job.state === "cancelled") return job;
   if (!job.terminal || !detail?.job.terminal) return liveOutputs?.length ? { ...job, outputs: liveOutputs } : job;
   const error = job.error ?? detail.job.error;
@@ -99,6 +99,6 @@ export function useEndJobs({ connection, onCancelled, refresh }: Choices) {
       void refreshCounts();
       void refresh();
     },
-    onLeft: showEntries,
+    onUnfinished: showEntries,
   });
 }

@@ -46,25 +46,25 @@ export function useCatalogue(connection: string | undefined, isEnabled = true) {
 /** The list for an open workflow. It is read again if the workflow uses files which the list lacks. */
 export function useOpenCatalogue(connection: string | undefined, serial: number) {
   const { path, info, error, mutate } = useCatalogue(connection);
-  const opening = `${serial} ${path}`;
-  const [infoState, setInfoState] = useState({ opening, isOld: info !== undefined });
-  if (infoState.opening !== opening) setInfoState({ opening, isOld: info !== undefined });
+  const key = `${serial} ${path}`;
+  const [infoState, setInfoState] = useState({ opening: key, isOld: info !== undefined });
+  if (infoState.opening !== key) setInfoState({ opening: key, isOld: info !== undefined });
   const requestedPath = useRef<string>(undefined);
   const listing = useMemo(
     () => ({
       isOld: infoState.isOld,
       readAgain: () => {
         // Every field with such a file calls this.
-        if (requestedPath.current === opening) return;
-        requestedPath.current = opening;
+        if (requestedPath.current === key) return;
+        requestedPath.current = key;
         mutate(fetchCatalogue(path), { revalidate: false }).then(
-          () => setInfoState((now) => (now.opening === opening ? { opening, isOld: false } : now)),
-          // If the list could not be read again, nothing is known about the file.
+          () => setInfoState((now) => (now.opening === key ? { opening: key, isOld: false } : now)),
+          // If the list could not be reread, the file's state is unknown.
           () => undefined,
         );
       },
     }),
-    [infoState.isOld, opening, path, mutate],
+    [infoState.isOld, key, path, mutate],
   );
   const isMissing = info || !error ? "no" : isMissingOperation(error) ? "absent" : "failed";
   return { info, isMissing, readAgain: () => void mutate(), listing };

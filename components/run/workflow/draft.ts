@@ -1,4 +1,4 @@
-// The opened workflow and what was typed into it, kept in this tab's sessionStorage so that a reload loses nothing.
+// The open workflow and typed values, stored in this tab's sessionStorage so that a reload loses nothing.
 // Guarantees: never throws; bounded; what is read back is parsed like a file; another member's draft is deleted, not shown.
 // Must never: be read while the page hydrates (the server has no draft); hold pictures, only their names.
 
@@ -22,15 +22,15 @@ const note = object(
 );
 const noteIn = (storage: BrowserStorage) => persisted("lightdesk.run", note, storage, draftOptions);
 
-/** False where the draft could not be kept (too large, no storage). No older draft is left then either, and the page warns on leaving. */
+/** False if the draft could not be stored. No older draft remains, and the page warns on leaving. */
 export function keepDraft(storage: BrowserStorage, memberId: string, openWorkflow: OpenWorkflow): boolean {
-  const { name, workflowId, stored, fromJob, readFor, original, extraData, ownNames, rawTexts, both } = openWorkflow;
+  const { name, workflowId, storedPath, fromJob, readFor, original, extraData, ownNames, rawTexts, both } = openWorkflow;
   const workflow = { prompt: original, extra_data: extraData };
   const newNote = {
     memberId,
     name,
     workflowId,
-    stored,
+    stored: storedPath,
     fromJob,
     readFor,
     rawTexts,
@@ -39,7 +39,7 @@ export function keepDraft(storage: BrowserStorage, memberId: string, openWorkflo
     ownNames: ownNames ?? {},
   };
   const persisted = noteIn(storage);
-  // The other format holds the whole file once more: if that is too much, the draft is kept without it.
+  // The other format contains the whole file again: if too large, the draft is stored without it.
   if ((both && persisted.set({ ...newNote, both })) || persisted.set(newNote)) return true;
   forgetDraft(storage);
   return false;
@@ -64,7 +64,7 @@ export function readDraft(storage: BrowserStorage, memberId: string): Draft | un
     file: {
       ...result.value,
       name,
-      ...(stored !== undefined && { stored }),
+      ...(stored !== undefined && { storedPath: stored }),
       ...(fromJob !== undefined && { fromJob }),
       ...(readFor !== undefined && { readFor }),
       ...(rawTexts && { rawTexts }),
@@ -76,8 +76,8 @@ export function readDraft(storage: BrowserStorage, memberId: string): Draft | un
 }
 
 function changedInputs({ graph, original }: OpenWorkflow): Record<string, JsonObject> {
-  const changed = Object.entries(graph).filter(([nodeId, node]) => own(original, nodeId) !== node);
-  return Object.fromEntries(changed.map(([nodeId, { inputs }]) => [nodeId, inputs]));
+  const changedNodes = Object.entries(graph).filter(([nodeId, node]) => own(original, nodeId) !== node);
+  return Object.fromEntries(changedNodes.map(([nodeId, { inputs }]) => [nodeId, inputs]));
 }
 
 export const edit: Reader<Edit> = object({ nodeId: anyText, name: anyText, value: anything });

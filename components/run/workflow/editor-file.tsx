@@ -75,15 +75,15 @@ function Notices({ notices }: { notices: readonly EditorNotice[] }) {
   );
 }
 
-function Problems({ problems: shown }: { problems: readonly EditorProblem[] }) {
+function Problems({ problems: shownProblems }: { problems: readonly EditorProblem[] }) {
   const t = useTranslations("run.editorNote");
-  if (shown.length === 0) return null;
+  if (shownProblems.length === 0) return null;
   return (
-    <section aria-label={t("title", { count: shown.length })} className="rounded-md border border-line bg-surface-2 px-3.5 py-3">
-      <p className="font-medium">{t("title", { count: shown.length })}</p>
+    <section aria-label={t("title", { count: shownProblems.length })} className="rounded-md border border-line bg-surface-2 px-3.5 py-3">
+      <p className="font-medium">{t("title", { count: shownProblems.length })}</p>
       <ul className="mt-1.5 flex flex-col gap-1 text-ink-2">
-        {shown.slice(0, MAX_SHOWN).map((problem, place) => (
-          <li key={place}>
+        {shownProblems.slice(0, MAX_SHOWN).map((problem, index) => (
+          <li key={index}>
             {"nodeId" in problem ? (
               <button
                 type="button"
@@ -97,7 +97,7 @@ function Problems({ problems: shown }: { problems: readonly EditorProblem[] }) {
             )}
           </li>
         ))}
-        {shown.length > MAX_SHOWN ? <li>{t("more", { count: shown.length - MAX_SHOWN })}</li> : null}
+        {shownProblems.length > MAX_SHOWN ? <li>{t("more", { count: shownProblems.length - MAX_SHOWN })}</li> : null}
       </ul>
     </section>
   );

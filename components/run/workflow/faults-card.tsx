@@ -29,9 +29,9 @@ type FaultsCardProps = {
 export function FaultsCard({ id, faults, missing, graph, form, onAnyway }: FaultsCardProps) {
   const t = useTranslations("run.faults");
   const answer = useTranslations("run.answer");
-  const placed = placeProblems(form, faults.errors);
+  const placedProblems = placeProblems(form, faults.errors);
   const nodes = form.flatMap((node) => {
-    const problems = own(placed.byNode, node.id);
+    const problems = own(placedProblems.byNode, node.id);
     return problems ? [{ node, problems: [...problems.node, ...Object.values(problems.fields).flat()] }] : [];
   });
   return (
@@ -104,16 +104,16 @@ const MAX_WAIT_MS = 10_000;
 
 type ConnectionResult = { id: string; name: string; has: "all" | "some" | "unread" };
 
-/** The member's connections whose service has every class. Services that do not answer are named too, since they may have them. */
+/** The member's connections whose service has every class, including unresponsive ones. */
 function WorksOn({ graph }: { graph: Graph }) {
   const t = useTranslations("run.missing");
-  const here = useConnection();
-  const others = useConnections()
-    .filter((other) => other.id !== here?.id && hasFeature(other, "fullAccess"))
+  const currentConnection = useConnection();
+  const otherConnections = useConnections()
+    .filter((other) => other.id !== currentConnection?.id && hasFeature(other, "fullAccess"))
     .slice(0, MAX_ASKED);
   const classes = [...new Set(Object.values(graph).map(({ class_type }) => class_type))].sort();
-  const ids = others.map(({ id }) => id);
-  const { data } = useSWR(ids.length > 0 ? ["run.works-on", ids, classes] : null, () => askEach(others, classes), {
+  const ids = otherConnections.map(({ id }) => id);
+  const { data } = useSWR(ids.length > 0 ? ["run.works-on", ids, classes] : null, () => askEach(otherConnections, classes), {
     revalidateOnFocus: false,
     revalidateOnReconnect: false,
     revalidateIfStale: false,
@@ -145,13 +145,13 @@ function WorksOn({ graph }: { graph: Graph }) {
 async function askEach(connections: readonly { id: string; name: string }[], classes: readonly string[]): Promise<ConnectionResult[]> {
   const results: ConnectionResult[] = [];
   for (let at = 0; at < connections.length; at += ASKED_AT_ONCE) {
-    const some = connections.slice(at, at + ASKED_AT_ONCE);
-    results.push(...(await Promise.all(some.map(async ({ id, name }) => ({ id, name, has: await ask(id, classes) })))));
+    const batch = connections.slice(at, at + ASKED_AT_ONCE);
+    results.push(...(await Promise.all(batch.map(async ({ id, name }) => ({ id, name, has: await checkClasses(id, classes) })))));
   }
   return results;
 }
 
-async function ask(connection: string, classes: readonly string[]): Promise<ConnectionResult["has"]> {
+async function checkClasses(connection: string, classes: readonly string[]): Promise<ConnectionResult["has"]> {
   // One parameter per name, as names may contain commas.
   const names = classes.map((name) => `names=${encodeURIComponent(name)}`).join("&");
   const path = `${withQuery("/api/console/lacking-classes", { connection })}&${names}` as const;

@@ -1,5 +1,5 @@
-// Faults in a workflow's shape, found before anything is sent: loops, links to missing nodes, classes that the service lacks.
-// Guarantees: pure; bounded; reports only what the console can prove. Editing values changes nothing here, so it is computed once per file.
+// Problems in a workflow's structure: loops, links to missing nodes, missing classes.
+// Guarantees: pure; bounded; reports only provable problems. Values don't matter, so it is computed once per file.
 
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { type JsonObject, objectOf } from "@/lib/contract/json/json";

@@ -11,7 +11,7 @@ import { checkPicture, type PictureApi } from "../form/controls/picture-api";
 import { type Arriving, type RunStore } from "../run-store";
 import { openAnyWorkflow, openDrawing, openDrawingOf, openFile } from "./open-workflow";
 import { type Format, type OpenedFile, type PendingImage, type Refusal } from "./opened-workflow";
-import { onlyTarget, type Placed } from "./pending-images-note";
+import { onlyTarget, type PlacedPicture } from "./pending-images-note";
 import { loadAssets, openRunSource, type RunSource } from "./run-sources";
 import { type WorkflowApi } from "./workflow-api";
 import { chosenFormat, keepFormat } from "./workflow-memory";
@@ -29,25 +29,25 @@ export function createOpenActions(store: RunStore, api: WorkflowApi & PictureApi
     if (format) void openAs(file, format);
     else store.askFormat(file);
   }
-  async function openAs({ both, stored }: OpenedFile, format: Format): Promise<void> {
+  async function openAs({ both, storedPath }: OpenedFile, format: Format): Promise<void> {
     if (!both) return;
     const read = () => (format === "run" ? openAnyWorkflow(both.text, api, both.fileName, both.facts) : openDrawingOf(both, api));
-    const formatState = { both: { ...both, shown: format }, ...(format === "run" && { stored }) };
+    const formatState = { both: { ...both, shown: format }, ...(format === "run" && { storedPath }) };
     await openNewest(false, read, (result) => settle(result.ok ? ok({ ...result.value, ...formatState }) : result));
   }
   /**
    * Opens the workflow chosen for the waiting pictures: uses them if there is only one input (the page says so); otherwise the page asks.
    */
-  function settleFor(result: Result<OpenedFile, Refusal>, pictures = store.get().pendingImages?.pictures): Placed | undefined {
+  function settleFor(result: Result<OpenedFile, Refusal>, pictures = store.get().pendingImages?.pictures): PlacedPicture | undefined {
     settle(result);
-    const { opened } = store.get();
-    const place = result.ok && opened && pictures && onlyTarget(opened, pictures);
-    if (!place) return undefined;
-    const { input, picture } = place;
-    store.nameFile(opened.serial, picture.value, picture.name);
-    store.edit(opened.serial, { nodeId: input.nodeId, name: input.name, value: picture.value });
+    const { openWorkflow } = store.get();
+    const placedPicture = result.ok && openWorkflow && pictures && onlyTarget(openWorkflow, pictures);
+    if (!placedPicture) return undefined;
+    const { input, picture } = placedPicture;
+    store.nameFile(openWorkflow.serial, picture.value, picture.name);
+    store.edit(openWorkflow.serial, { nodeId: input.nodeId, name: input.name, value: picture.value });
     store.setPendingImages(undefined);
-    return place;
+    return placedPicture;
   }
   /** If anything else is opened or closed meanwhile, `work` is aborted and `settled` is not called. */
   async function openNewest<T, R>(
@@ -56,18 +56,18 @@ export function createOpenActions(store: RunStore, api: WorkflowApi & PictureApi
     settled: (result: T) => R,
   ): Promise<R | undefined> {
     const turn = newIdempotencyKey();
-    const mine = new AbortController();
+    const controller = new AbortController();
     store.setArriving({ turn, isSeen });
     const forget = store.subscribe(() => {
-      if (store.get().arriving?.turn !== turn) mine.abort();
+      if (store.get().incoming?.turn !== turn) controller.abort();
     });
     const show: ShowPicture = (picture) => {
-      if (!mine.signal.aborted) store.setArriving({ turn, isSeen: true, picture });
+      if (!controller.signal.aborted) store.setArriving({ turn, isSeen: true, picture });
     };
-    const result = await work(mine.signal, show).finally(forget);
-    return mine.signal.aborted ? undefined : settled(result);
+    const result = await work(controller.signal, show).finally(forget);
+    return controller.signal.aborted ? undefined : settled(result);
   }
-  /** Puts a picture that carries no workflow into a sample. */
+  /** Puts a picture without a workflow into a sample. */
   async function sampleWith(file: File, signal: AbortSignal, show: ShowPicture): Promise<Opening> {
     const onProgress = (share: number) => show({ name: file.name, share });
     onProgress(0);
@@ -80,8 +80,8 @@ export function createOpenActions(store: RunStore, api: WorkflowApi & PictureApi
     return { result: await openRunSource({ sample: pictureSamples[0] }, others), pictures: [picture] };
   }
   return {
-    /** `canSend`: on the empty page a picture without a workflow is put into a sample. Returns where it was put. */
-    async openFiles(files: readonly File[], canSend: boolean): Promise<Placed | undefined> {
+    /** `canSend`: on the empty page, a picture without a workflow goes into a sample. Returns where it was put. */
+    async openFiles(files: readonly File[], canSend: boolean): Promise<PlacedPicture | undefined> {
       const [file] = files;
       if (!file) return undefined;
       if (files.length > 1) {
@@ -93,8 +93,8 @@ export function createOpenActions(store: RunStore, api: WorkflowApi & PictureApi
         async (signal, show): Promise<Opening> => {
           const result = await openFile(bytesOfBlob(file), api, file);
           const isPicture = !result.ok && result.failure.reason.code === "picture" && (await checkPicture(file, api.decode)) === "picture";
-          const { opened, pendingImages } = store.get();
-          return isPicture && canSend && !opened && !pendingImages && !signal.aborted ? sampleWith(file, signal, show) : { result };
+          const { openWorkflow, pendingImages } = store.get();
+          return isPicture && canSend && !openWorkflow && !pendingImages && !signal.aborted ? sampleWith(file, signal, show) : { result };
         },
         ({ result, pictures }) => {
           if (pictures) return settleFor(result, pictures);
@@ -111,7 +111,7 @@ export function createOpenActions(store: RunStore, api: WorkflowApi & PictureApi
       );
     },
     stopArriving() {
-      if (store.get().arriving) store.setArriving(undefined);
+      if (store.get().incoming) store.setArriving(undefined);
     },
     openFor: (file: OpenedFile) => settleFor(ok({ ...file, ...(file.both && { both: { ...file.both, shown: "run" as const } }) })),
     async openFormat(file: OpenedFile, format: Format) {
@@ -120,18 +120,18 @@ export function createOpenActions(store: RunStore, api: WorkflowApi & PictureApi
     },
     /** Reads the open drawing of the editor again, with the list of nodes of the current connection. */
     async reread() {
-      const { opened } = store.get();
-      const drawing = drawingIn(opened?.extraData);
-      if (!opened || !drawing) return;
-      const { name, workflowId, stored, both, leftOut } = opened;
+      const { openWorkflow } = store.get();
+      const drawing = drawingIn(openWorkflow?.extraData);
+      if (!openWorkflow || !drawing) return;
+      const { name, workflowId, storedPath, both, leftOut } = openWorkflow;
       await openNewest(
         false,
         async () => {
           const [catalogue, { writable }] = await Promise.all([api.readCatalogue(), import("@/lib/contract/editor-workflow/write-file")]);
-          const file = catalogue.ok ? writable(drawing, catalogue.value).withValues(opened.graph).file : drawing;
+          const file = catalogue.ok ? writable(drawing, catalogue.value).withValues(openWorkflow.graph).file : drawing;
           return openDrawing(file, { readCatalogue: async () => catalogue });
         },
-        (result) => settle(result.ok ? ok({ ...result.value, name, workflowId, stored, both, leftOut }) : result),
+        (result) => settle(result.ok ? ok({ ...result.value, name, workflowId, storedPath, both, leftOut }) : result),
       );
     },
     openText: (text: string) => openNewest(false, () => openAnyWorkflow(text, api), settle),
@@ -148,7 +148,7 @@ export function createOpenActions(store: RunStore, api: WorkflowApi & PictureApi
         () => openRunSource({ sample }, api),
         async (result) => {
           settle(result);
-          if (result.ok && !result.value.unsent) await run();
+          if (result.ok && !result.value.unsentPictures) await run();
         },
       );
     },

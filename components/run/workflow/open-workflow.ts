@@ -1,4 +1,4 @@
-// The one place that opens a workflow from what carries one (a file, a text, a past job, an asset), or says why it cannot be opened.
+// The only place that opens a workflow from a file, text, job or asset, or explains why it can't.
 // Guarantees: never throws; an unreadable file is refused before it is opened, so that the open workflow stays. A workflow that no service
 // could run (a loop, a link to a missing node) still opens: its fault is easiest to see in the drawing.
 
@@ -49,9 +49,9 @@ export async function openAnyWorkflow(
   if (drawnNodes(drawing) === 0) return ok(toOpened(textResult.value, fileName, facts));
   const { readDrawingOf } = await import("@/lib/contract/editor-workflow/drawing");
   // The id and name of a drawing that does not match the graph belong to other runs.
-  const own = readDrawingOf(drawing, graph) ? textResult.value : { graph, duplicates, extraData: withoutDrawing(extraData) };
+  const workflow = readDrawingOf(drawing, graph) ? textResult.value : { graph, duplicates, extraData: withoutDrawing(extraData) };
   const both = { text, ...(fileName !== undefined && { fileName }), facts };
-  return ok({ ...toOpened(own, fileName, facts), both });
+  return ok({ ...toOpened(workflow, fileName, facts), both });
 }
 
 export async function openDrawingOf({ text, fileName, facts }: BothFormats, api: CatalogueApi): Promise<Result<OpenedFile, Refusal>> {
@@ -94,7 +94,7 @@ function toOpened({ title, duplicates, ...read }: Workflow, fileName: string | u
   };
 }
 
-/** A file of any kind and size: reads only the parts that may hold a workflow. `type`: its media type, where known. */
+/** Opens a file of any kind and size by reading only the parts that may contain a workflow. `type`: its media type, if known. */
 export async function openFile(
   source: ByteSource,
   api: CatalogueApi,
@@ -121,11 +121,11 @@ export async function openFile(
   }
 }
 
-/** Nodes in or behind a loop have no place in the execution order: they come last. */
+/** Nodes in or behind a loop have no execution order, so they come last. */
 function orderOf(graph: Graph): string[] {
   const sorted = topologicalOrder(graph);
-  const placed = new Set(sorted);
-  return [...sorted, ...Object.keys(graph).filter((id) => !placed.has(id))];
+  const sortedIds = new Set(sorted);
+  return [...sorted, ...Object.keys(graph).filter((id) => !sortedIds.has(id))];
 }
 
 function refusal(reason: RefusalReason, fileName: string | undefined): Refusal {

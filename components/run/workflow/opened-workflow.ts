@@ -15,7 +15,7 @@ export type OpenWorkflow = {
   serial: number;
   name: string;
   workflowId: string;
-  stored?: string;
+  storedPath?: string;
   order: readonly string[];
   graph: Graph;
   original: Graph;
@@ -24,21 +24,21 @@ export type OpenWorkflow = {
   /** The file name on the member's own disk of each uploaded picture, by the name that is sent. */
   ownNames?: Readonly<Record<string, string>>;
   /** Pictures of a sample that the service did not accept, by the name that the workflow uses. */
-  unsent?: Readonly<Record<string, UnsentPicture>>;
+  unsentPictures?: Readonly<Record<string, UnsentPicture>>;
   advanced?: Advanced;
-  /** Where keys and tokens were taken out. */
+  /** Where keys and tokens were removed. */
   leftOut?: readonly SecretPlace[];
   duplicates?: readonly string[];
-  /** Set if it was made from a graph editor's file: the connection whose list of nodes was used. */
+  /** Set if converted from an editor file: the connection whose node list was used. */
   readFor?: string;
   both?: BothFormats;
   /** Only of a graph editor's file: "node input" of texts that are sent as they are; in other texts placeholders are filled in. */
   rawTexts?: readonly string[];
   fromJob?: string;
-  sent?: Graph;
+  sentGraph?: Graph;
 };
 
-/** What is known of a workflow from elsewhere, for example from the job it was submitted as. */
+/** Known facts of a workflow from elsewhere, such as the job it was submitted as. */
 export type WorkflowFacts = {
   name?: string;
   workflowId?: string;
@@ -46,18 +46,18 @@ export type WorkflowFacts = {
   fromJob?: string;
   errors?: NodeErrors;
 };
-/** A file that holds both formats, kept so that it can be opened as the other one. `shown`: the format that is open. */
+/** A file with both formats, kept to reopen it as the other one. `shown`: the open format. */
 export type BothFormats = { text: string; fileName?: string; facts: WorkflowFacts; shown?: Format };
 /** `run`: what was run. `drawing`: the editor's drawing of it. */
 export type Format = "run" | "drawing";
 
-/** Never part of a draft, as extra_data may hold secrets. */
+/** Never stored in a draft, since extra_data may contain secrets. */
 export type Advanced = { targets?: readonly string[]; extra?: string };
 
 /** `errors`: why the original job failed. */
 export type OpenedFile = Omit<OpenWorkflow, "advanced" | "serial" | "isEdited" | "original" | "sent"> & { errors?: NodeErrors };
 
-/** What a reload restores. `inputs`: all inputs of each changed node, as a chosen value may also remove inputs. */
+/** The state restored by a reload. `inputs`: all inputs of each changed node, since a choice may also remove inputs. */
 export type Draft = {
   file: OpenedFile;
   inputs: Readonly<Record<string, JsonObject>>;
@@ -68,7 +68,7 @@ export type Edit = { nodeId: string; name: string; value: unknown };
 
 /** Something was typed that no job has been started with. */
 export function isUnsent(openWorkflow: OpenWorkflow | undefined): boolean {
-  return openWorkflow !== undefined && openWorkflow.isEdited && openWorkflow.sent !== openWorkflow.graph;
+  return openWorkflow !== undefined && openWorkflow.isEdited && openWorkflow.sentGraph !== openWorkflow.graph;
 }
 
 // Why a file was not opened: facts only; the sentences are in the message catalogue.
@@ -86,7 +86,7 @@ export type RefusalReason =
   | { code: "job_gone" }
   | { code: "job_without_workflow" }
   | { code: "file_gone" }
-  | { code: "no_pictures"; gone: boolean }
+  | { code: "no_pictures"; isGone: boolean }
   /** The service did not deliver it. */
   | { code: "unread"; failure: Failure }
   | { code: "several_files"; count: number }

@@ -15,7 +15,7 @@ import { type CatalogueApi } from "./catalogue";
 import { openDrawingOf } from "./open-workflow";
 import { type Format, type OpenedFile, type Refusal, type RefusalReason } from "./opened-workflow";
 
-/** Why a file was not opened: what is wrong, where, and what to do. */
+/** Why a file was not opened: the problem, its place and the remedy. */
 export function RefusalNote({ refusal, keepsOpen, onRead }: { refusal: Refusal; keepsOpen: boolean; onRead: () => void }) {
   const t = useTranslations("run.refusal");
   const common = useTranslations("common");
@@ -62,7 +62,7 @@ function useReason(reason: RefusalReason): string {
     case "node_with_bad_inputs":
       return t("node_with_bad_inputs", { nodeId: reason.nodeId });
     case "no_pictures":
-      return t(reason.gone ? "assetsGone" : "assetsNoPictures");
+      return t(reason.isGone ? "assetsGone" : "assetsNoPictures");
     case "unread":
       return "";
     case "ui_format":
@@ -89,7 +89,7 @@ const formats = ["run", "drawing"] as const;
 
 type FormatDialogProps = { file: OpenedFile | undefined; api: CatalogueApi; onChoose: (format: Format) => void; onClose: () => void };
 
-/** A file contains both what was run and the editor's drawing: asks which one to open. Closed without a choice, nothing is opened. */
+/** For a file with both the submitted graph and the editor's drawing: asks which one to open. Closing opens nothing. */
 export function FormatDialog({ file, api, onChoose, onClose }: FormatDialogProps) {
   const t = useTranslations("run.formats");
   const common = useTranslations("common");
@@ -157,24 +157,32 @@ function Differences({ file, api }: { file: OpenedFile; api: CatalogueApi }) {
   );
 }
 
-/** How the editor's drawing of a workflow differs from what was run. */
+/** How the editor's drawing differs from the submitted graph. */
 function differencesOf(run: Graph, drawing: Graph): FormatDifferences {
   const isBoth = (id: string) => own(run, id)?.class_type === own(drawing, id)?.class_type;
   const common = Object.keys(run).filter(isBoth);
   const values = common.flatMap((nodeId) => {
-    const [one, other] = [own(run, nodeId), own(drawing, nodeId)];
-    const names = new Set([...Object.keys(one?.inputs ?? {}), ...Object.keys(other?.inputs ?? {})]);
+    const [first, second] = [own(run, nodeId), own(drawing, nodeId)];
+    const names = new Set([...Object.keys(first?.inputs ?? {}), ...Object.keys(second?.inputs ?? {})]);
     return [...names].flatMap((input) => {
-      const [ran, drawn] = [shown(own(one?.inputs ?? {}, input)), shown(own(other?.inputs ?? {}, input))];
-      return ran === drawn
+      const [runValue, drawingValue] = [valueText(own(first?.inputs ?? {}, input)), valueText(own(second?.inputs ?? {}, input))];
+      return runValue === drawingValue
         ? []
-        : [{ nodeId, title: one ? nodeName(one) : nodeId, input, run: cutText(ran, MAX_VALUE), drawing: cutText(drawn, MAX_VALUE) }];
+        : [
+            {
+              nodeId,
+              title: first ? nodeName(first) : nodeId,
+              input,
+              run: cutText(runValue, MAX_VALUE),
+              drawing: cutText(drawingValue, MAX_VALUE),
+            },
+          ];
     });
   });
   return { values, onlyRun: Object.keys(run).length - common.length, onlyDrawing: Object.keys(drawing).length - common.length };
 }
 
-function shown(value: unknown): string {
+function valueText(value: unknown): string {
   return value === undefined ? "–" : typeof value === "string" ? value : writeExactJson(value);
 }
 
@@ -183,14 +191,14 @@ function Unread({ reason }: { reason: RefusalReason }) {
 }
 
 /** Above the form: which of the two is open, and a button that opens the other. */
-export function FormatNote({ shown, onOpen }: { shown: Format; onOpen: (format: Format) => void }) {
+export function FormatNote({ shown: shownFormat, onOpen }: { shown: Format; onOpen: (format: Format) => void }) {
   const t = useTranslations("run.formats");
-  const other = shown === "run" ? "drawing" : "run";
+  const otherFormat = shownFormat === "run" ? "drawing" : "run";
   return (
     <p className="flex flex-wrap items-center gap-x-3 gap-y-1.5 text-ink-2">
-      {t(`${shown}.open`)}
-      <Button size="small" onClick={() => onOpen(other)}>
-        {t(`${other}.instead`)}
+      {t(`${shownFormat}.open`)}
+      <Button size="small" onClick={() => onOpen(otherFormat)}>
+        {t(`${otherFormat}.instead`)}
       </Button>
     </p>
   );

@@ -10,7 +10,7 @@ const SHOWN = 8;
 type PendingImagesNoteProps = {
   pendingImages: PendingImages;
   connection?: string;
-  /** Of the open workflow; undefined where none is open. */
+  /** The open workflow's inputs; undefined if none is open. */
   inputs?: readonly PictureInput[];
   onUse?: (input: PictureInput, picture: PendingImage) => void;
   onCopies?: (input: PictureInput) => void;
@@ -19,7 +19,7 @@ type PendingImagesNoteProps = {
   onDismiss: () => void;
 };
 
-/** Pictures that were chosen for a run: where they can go. Nothing is replaced before the person confirms. */
+/** Pictures chosen for a run, and where they can go. Replaces nothing without confirmation. */
 export function PendingImagesNote({
   pendingImages: { pictures, missing },
   connection,
@@ -81,7 +81,7 @@ export function PendingImagesNote({
   );
 }
 
-// Which inputs of a workflow take a picture; puts a picture into the input if there is only one. Pure.
+// The inputs that take a picture; uses the only one automatically. Pure.
 
 export type PictureInput = { nodeId: string; name: string; title: string };
 
@@ -96,9 +96,9 @@ export function pictureInputsOf({ graph, order }: Pick<OpenedFile, "graph" | "or
   return pictureInputs(formBuilder(graph, order)(graph));
 }
 
-export type Placed = { input: PictureInput; picture: PendingImage };
+export type PlacedPicture = { input: PictureInput; picture: PendingImage };
 
-export function onlyTarget(file: Pick<OpenedFile, "graph" | "order">, pictures: readonly PendingImage[]): Placed | undefined {
+export function onlyTarget(file: Pick<OpenedFile, "graph" | "order">, pictures: readonly PendingImage[]): PlacedPicture | undefined {
   const [[input, ...otherInputs], [picture, ...otherPictures]] = [pictureInputsOf(file), pictures];
   return input && picture && otherInputs.length + otherPictures.length === 0 ? { input, picture } : undefined;
 }

@@ -57,7 +57,7 @@ export async function loadAssets(ids: readonly string[], { readAsset }: Workflow
   }
   if (pictures.length > 0) return ok({ pictures, missing: ids.length - pictures.length });
   if (failure && failure.status !== 404) return failed({ reason: { code: "unread", failure } });
-  return failed({ reason: { code: "no_pictures", gone: failure !== undefined } });
+  return failed({ reason: { code: "no_pictures", isGone: failure !== undefined } });
 }
 
 async function openJob({ job: id, without }: Extract<RunSource, { job: string }>, api: WorkflowApi): Promise<Result<OpenedFile, Refusal>> {
@@ -93,7 +93,7 @@ async function openApp(id: string, api: WorkflowApi): Promise<Result<OpenedFile,
   const workflow = { prompt: graph, ...(editor && { extra_data: { extra_pnginfo: { workflow: editor } } }) };
   const result = await openAnyWorkflow(writeExactJson(workflow), api, undefined, { name: title });
   if (!result.ok) return result;
-  // An app runs its graph, so the person is not asked which format to open.
+  // An app runs its graph, so the user isn't asked for a format.
   const { both: _both, ...file } = result.value;
   return ok(file);
 }
@@ -117,7 +117,7 @@ async function openStored(path: string, api: WorkflowApi): Promise<Result<Opened
   if (!source.ok) return unread(source.failure, fileName);
   const fileResult = await openFile(source.value, api, { name: fileName });
   // Saving writes a graph, so only a plain graph remembers its path: saving must not overwrite the editor's own file unasked.
-  return fileResult.ok && !fileResult.value.rawTexts && /\.json$/i.test(path) ? ok({ ...fileResult.value, stored: path }) : fileResult;
+  return fileResult.ok && !fileResult.value.rawTexts && /\.json$/i.test(path) ? ok({ ...fileResult.value, storedPath: path }) : fileResult;
 }
 
 async function openCarrier(id: string, api: WorkflowApi): Promise<Result<OpenedFile, Refusal>> {
@@ -162,7 +162,7 @@ export async function withSamplePictures(
     else if (valueResult?.failure === "missing") return failed("missing");
     else if (valueResult) unsent.set(name, valueResult.failure);
   }
-  const remaining = unsent.size > 0 && { unsent: Object.fromEntries(unsent) };
+  const remaining = unsent.size > 0 && { unsentPictures: Object.fromEntries(unsent) };
   if (values.size === 0) return ok({ ...file, ...remaining });
   const graph: Graph = Object.fromEntries(
     Object.entries(file.graph).map(([id, node]) => {

@@ -20,13 +20,15 @@ const MANY = 10;
 type StoredFile = Extract<Awaited<ReturnType<WorkflowApi["listStored"]>>, { ok: true }>["value"][number];
 type StoredFilesProps = { connection?: string; listStored: WorkflowApi["listStored"]; onOpen: (path: string) => void };
 
-/** Workflows stored at the service, listed only on a click: most people bring a file of their own. */
+/** Workflows stored at the service, loaded on click, since most users open their own file. */
 export function StoredFiles({ connection, listStored, onOpen }: StoredFilesProps) {
   const t = useTranslations("run.stored");
   const [isRequested, setRequested] = useState(false);
   const [search, setSearch] = useState("");
   const { data, error, mutate } = useRead(isRequested && ["run.stored", connection], listStored);
-  const found = (data ?? []).filter(({ path }) => /\.json$/i.test(path) && path.toLowerCase().includes(search.trim().toLowerCase()));
+  const matchingFiles = (data ?? []).filter(
+    ({ path }) => /\.json$/i.test(path) && path.toLowerCase().includes(search.trim().toLowerCase()),
+  );
   return (
     <section aria-labelledby="stored-files">
       <h2 id="stored-files" className="font-semibold">
@@ -47,15 +49,17 @@ export function StoredFiles({ connection, listStored, onOpen }: StoredFilesProps
             className="mb-2 max-w-80"
           />
         ) : null}
-        {data && found.length === 0 ? <p className="text-ink-2">{t(search.trim() === "" ? "none" : "noneFound")}</p> : null}
-        {found.length > 0 ? (
+        {data && matchingFiles.length === 0 ? <p className="text-ink-2">{t(search.trim() === "" ? "none" : "noneFound")}</p> : null}
+        {matchingFiles.length > 0 ? (
           <ul className="max-h-80 divide-y divide-line overflow-y-auto rounded-lg border border-line bg-surface">
-            {found.slice(0, MAX_SHOWN).map((file) => (
+            {matchingFiles.slice(0, MAX_SHOWN).map((file) => (
               <StoredFileItem key={file.path} file={file} onOpen={onOpen} />
             ))}
           </ul>
         ) : null}
-        {found.length > MAX_SHOWN ? <p className="mt-1.5 text-ink-2">{t("more", { count: found.length - MAX_SHOWN })}</p> : null}
+        {matchingFiles.length > MAX_SHOWN ? (
+          <p className="mt-1.5 text-ink-2">{t("more", { count: matchingFiles.length - MAX_SHOWN })}</p>
+        ) : null}
       </div>
     </section>
   );
@@ -101,7 +105,7 @@ async function recentPictureWorkflows(api: WorkflowApi): Promise<Result<RecentWo
 
 type RecentWorkflowsProps = { connection?: string; api: WorkflowApi; onOpen: (file: OpenedFile) => void };
 
-/** Recently run workflows that take a picture: most pictures are meant for a workflow that is already in use. */
+/** Recently run workflows with a picture input, since most pictures are for a workflow already in use. */
 export function RecentWorkflows({ connection, api, onOpen }: RecentWorkflowsProps) {
   const t = useTranslations("run");
   const { data, error, mutate } = useRead(["run.recent", connection], () => recentPictureWorkflows(api));

@@ -1,4 +1,4 @@
-// What the Run page reads to open workflows: jobs, apps, assets, stored files and samples of the chosen connection.
+// The reads that open workflows: jobs, apps, assets, stored files and samples of the connection.
 
 import { type SampleName } from "@/components/frame/samples/samples";
 import { callApi } from "@/lib/browser/api";
@@ -19,17 +19,17 @@ import { type CatalogueApi, readCatalogue } from "./catalogue";
 /** The picture's name at the service. `missing`: the console could not deliver its own file. */
 export type SentSamplePicture = Result<string, UnsentPicture | "missing">;
 
-type Read<T> = Promise<Result<T, ApiFailure>>;
+type ReadResult<T> = Promise<Result<T, ApiFailure>>;
 
 export type WorkflowApi = CatalogueApi & {
-  readJob: (id: string) => Read<JobDetail>;
-  recentJobs: () => Read<JobsAnswer>;
+  readJob: (id: string) => ReadResult<JobDetail>;
+  recentJobs: () => ReadResult<JobsAnswer>;
   /** The workflow of an app, as stored in its file. */
-  readApp: (id: string) => Read<Pick<AppDefinition, "title" | "graph" | "editor">>;
-  readAsset: (id: string) => Read<Asset>;
-  readFile: (file: AssetView) => Read<ByteSource>;
-  listStored: () => Read<UserdataFile[]>;
-  readStored: (path: string) => Read<ByteSource>;
+  readApp: (id: string) => ReadResult<Pick<AppDefinition, "title" | "graph" | "editor">>;
+  readAsset: (id: string) => ReadResult<Asset>;
+  readFile: (file: AssetView) => ReadResult<ByteSource>;
+  listStored: () => ReadResult<UserdataFile[]>;
+  readStored: (path: string) => ReadResult<ByteSource>;
   loadSample: (name: SampleName) => Promise<Result<string, "missing">>;
   sampleTitle?: (name: SampleName) => string;
   shipsPictures?: boolean;
@@ -66,8 +66,8 @@ export function createWorkflowApi(connection: string | undefined, shipsPictures:
 
 async function readSample<T>(file: string, read: (response: Response) => Promise<T>): Promise<Result<T, "missing">> {
   try {
-    const answer = await fetch(apiPath(`/samples/${file}`));
-    return answer.ok ? ok(await read(answer)) : failed("missing");
+    const response = await fetch(apiPath(`/samples/${file}`));
+    return response.ok ? ok(await read(response)) : failed("missing");
   } catch {
     return failed("missing");
   }

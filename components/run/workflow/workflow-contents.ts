@@ -1,4 +1,4 @@
-// What is stored inside a workflow besides its graph: file names as they were written, keys and tokens, and extra_data.
+// A workflow's contents besides its graph: file names as written, keys and tokens, and extra_data.
 
 import { withSpellingsOf, writeExactJson } from "@/lib/contract/json/exact-json";
 import { isObject, type JsonObject, objectOf } from "@/lib/contract/json/json";
@@ -26,9 +26,9 @@ const name = where(anyText, (text) => text.length <= MAX_LENGTH);
 const readOurs = object({ fileNames: map(object({ written: name, filled: name })) });
 
 /** The editor's drawing, with the names that differ between `sent` and `written`. */
-export function withWrittenNames(drawing: JsonObject | undefined, written: Graph, sent: Graph): JsonObject | undefined {
-  const names = Object.entries(sent).flatMap(([id, node]) => {
-    const text = own(own(written, id)?.inputs ?? {}, FILE_NAME);
+export function withWrittenNames(drawing: JsonObject | undefined, writtenGraph: Graph, sentGraph: Graph): JsonObject | undefined {
+  const names = Object.entries(sentGraph).flatMap(([id, node]) => {
+    const text = own(own(writtenGraph, id)?.inputs ?? {}, FILE_NAME);
     const filled = node.inputs[FILE_NAME];
     if (!isFileName(node, FILE_NAME) || typeof text !== "string" || typeof filled !== "string" || text === filled) return [];
     return [[id, { written: text, filled }] as const];
@@ -40,9 +40,9 @@ export function withWrittenNames(drawing: JsonObject | undefined, written: Graph
 export function readWrittenNames<T extends { graph: Graph; extraData?: JsonObject }>(file: T): T {
   const drawing = drawingIn(file.extraData);
   const before = objectOf(drawing?.extra) ?? {};
-  const { [OURS]: ours, ...extra } = before;
-  if (ours === undefined) return file;
-  const graph = Object.entries(readOurs(ours)?.fileNames ?? {}).reduce((now, [id, { written, filled }]) => {
+  const { [OURS]: ownData, ...extra } = before;
+  if (ownData === undefined) return file;
+  const graph = Object.entries(readOurs(ownData)?.fileNames ?? {}).reduce((now, [id, { written, filled }]) => {
     const node = own(now, id);
     // Another program may have kept the drawing and changed the name since.
     const isOne = node && isFileName(node, FILE_NAME) && own(node.inputs, FILE_NAME) === filled;
@@ -89,7 +89,7 @@ function withoutSecret(name: string, value: unknown): unknown {
   return isMasked(masked) ? withoutMasks(masked) : "";
 }
 
-/** The editor's drawing is kept, with masked texts emptied; a list item is kept as well, since its position matters. */
+/** Keeps the editor's drawing with masked texts emptied, and list items, since positions matter. */
 function withoutPath(value: JsonObject, [name = "", ...rest]: readonly string[]): JsonObject {
   const inner = own(value, name);
   if (inner === undefined) return value;
@@ -104,15 +104,15 @@ function withoutPath(value: JsonObject, [name = "", ...rest]: readonly string[])
 export function withoutSecrets(openWorkflow: OpenWorkflow, secretPlaces: readonly SecretPlace[]): OpenWorkflow {
   const remaining = leftOut({ graph: openWorkflow.graph, extraData: openWorkflow.extraData }, secretPlaces);
   const extra = readExtra(openWorkflow.advanced?.extra ?? "");
-  const written = extra.ok ? leftOut({ graph: {}, extraData: extra.value }, secretPlaces).extraData : undefined;
-  const isWritten = written !== undefined && Object.keys(written).length > 0;
-  const advanced = { ...openWorkflow.advanced, ...(extra.ok && { extra: isWritten ? writeExactJson(written, 2) : "" }) };
+  const writtenFields = extra.ok ? leftOut({ graph: {}, extraData: extra.value }, secretPlaces).extraData : undefined;
+  const isWritten = writtenFields !== undefined && Object.keys(writtenFields).length > 0;
+  const advanced = { ...openWorkflow.advanced, ...(extra.ok && { extra: isWritten ? writeExactJson(writtenFields, 2) : "" }) };
   const isEdited = openWorkflow.isEdited || remaining.graph !== openWorkflow.graph;
-  return { ...openWorkflow, ...remaining, advanced, isEdited, leftOut: secretPlaces, sent: undefined };
+  return { ...openWorkflow, ...remaining, advanced, isEdited, leftOut: secretPlaces, sentGraph: undefined };
 }
 
-// What a person wrote as extra_data: parsed, checked, and merged over what came with the workflow.
-// Guarantees: never throws; bounded. It may hold partners' keys, so it stays in this page's memory and is never stored.
+// User-written extra_data: parsed, checked and merged over the workflow's own.
+// Guarantees: never throws; bounded. May contain partner keys, so it is never stored.
 
 export const extraLimits = { characters: 100_000, depth: 50 } as const;
 
@@ -128,15 +128,15 @@ export function readExtra(text: string): ExtraReading {
   return isObject(value) ? { ok: true, value } : { ok: false, why: "no_object" };
 }
 
-/** What is written wins; extra_pnginfo, which is embedded in pictures, is merged one level deeper, so that nothing in it is lost. */
-export function mergedExtra(opened: JsonObject | undefined, written: JsonObject): JsonObject {
-  const info = merged(objectOf(opened?.extra_pnginfo) ?? {}, objectOf(written.extra_pnginfo) ?? {});
-  const extra = merged(opened ?? {}, written);
+/** User-written fields win. extra_pnginfo is merged one level deeper, so that nothing in it is lost. */
+export function mergedExtra(drawing: JsonObject | undefined, writtenFile: JsonObject): JsonObject {
+  const info = merged(objectOf(drawing?.extra_pnginfo) ?? {}, objectOf(writtenFile.extra_pnginfo) ?? {});
+  const extra = merged(drawing ?? {}, writtenFile);
   return Object.keys(info).length > 0 ? withSpellingsOf(extra, { ...extra, extra_pnginfo: info }) : extra;
 }
 
-function merged(opened: JsonObject, written: JsonObject): JsonObject {
-  return withSpellingsOf(opened, withSpellingsOf(written, { ...opened, ...written }));
+function merged(drawing: JsonObject, writtenFile: JsonObject): JsonObject {
+  return withSpellingsOf(drawing, withSpellingsOf(writtenFile, { ...drawing, ...writtenFile }));
 }
 
 /** A drawing of another workflow would otherwise be sent with every run of this one. */

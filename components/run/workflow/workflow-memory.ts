@@ -1,4 +1,4 @@
-// What a person set for one workflow in this browser: which inputs are pinned, and which seeds change with every run.
+// Per-workflow settings in this browser: pinned inputs, and seeds that change with every run.
 // Guarantees: never throws; bounded, the least recently used workflows are dropped first. Must never: hold a value, only names of inputs.
 
 import { useCallback, useMemo, useState } from "react";
@@ -16,8 +16,8 @@ type Entry = readonly [id: string, memory: WorkflowMemory];
 const inputs = or(list(anyText, MAX_INPUTS), []);
 const memory = object({ pinned: inputs, randomised: inputs });
 const entry: Reader<Entry> = (storedValue) => {
-  const [id, its]: unknown[] = Array.isArray(storedValue) ? storedValue : [];
-  const read = memory(its);
+  const [id, stored]: unknown[] = Array.isArray(storedValue) ? storedValue : [];
+  const read = memory(stored);
   return typeof id === "string" && read ? [id, read] : undefined;
 };
 const workflows = persisted("lightdesk.run.workflows", or(list(entry), []));
@@ -31,9 +31,9 @@ export function readMemory(workflowId: string): WorkflowMemory {
 }
 
 export function keepMemory(workflowId: string, memory: WorkflowMemory): void {
-  const others = workflows.get().filter(([id]) => id !== workflowId);
+  const otherEntries = workflows.get().filter(([id]) => id !== workflowId);
   const isEmpty = memory.pinned.length + memory.randomised.length === 0;
-  const all: Entry[] = isEmpty ? others : [...others, [workflowId, memory]];
+  const all: Entry[] = isEmpty ? otherEntries : [...otherEntries, [workflowId, memory]];
   workflows.set(all.slice(-MAX_WORKFLOWS));
 }
 
@@ -44,7 +44,7 @@ function toggled(list: readonly string[], item: string): string[] {
 export type InputSettings = {
   isPinned: (nodeId: string, name: string) => boolean;
   isRandomised: (nodeId: string, name: string) => boolean;
-  toggle: (what: keyof WorkflowMemory, nodeId: string, name: string) => void;
+  toggle: (setting: keyof WorkflowMemory, nodeId: string, name: string) => void;
   memory: WorkflowMemory;
 };
 
@@ -53,9 +53,9 @@ export function useWorkflowMemory(workflowId: string): InputSettings {
   const [changed, setChanged] = useState<{ workflowId: string; memory: WorkflowMemory }>();
   const memory = useMemo(() => (changed?.workflowId === workflowId ? changed.memory : readMemory(workflowId)), [changed, workflowId]);
   const toggle = useCallback<InputSettings["toggle"]>(
-    (what, nodeId, name) => {
+    (setting, nodeId, name) => {
       const now = readMemory(workflowId);
-      const next = { ...now, ...memory, [what]: toggled(memory[what], inputKey(nodeId, name)) };
+      const next = { ...now, ...memory, [setting]: toggled(memory[setting], inputKey(nodeId, name)) };
       keepMemory(workflowId, next);
       setChanged({ workflowId, memory: next });
     },
@@ -74,7 +74,7 @@ export function useWorkflowMemory(workflowId: string): InputSettings {
 
 // Remembers the chosen format of a file with two formats, recognised by its content.
 // Guarantees: never throws; bounded, the oldest choice is dropped first.
-// Must never: hold anything of the file but a fingerprint.
+// Must never store more of the file than a fingerprint.
 
 const MAX_FILES = 200;
 
@@ -87,10 +87,10 @@ const choices = persisted("lightdesk.run.formats", (storedValue) => list(choice)
 
 export function chosenFormat({ text }: BothFormats): Format | undefined {
   const file = fingerprint(text);
-  return choices.get().find(([one]) => one === file)?.[1];
+  return choices.get().find(([nodeId]) => nodeId === file)?.[1];
 }
 
 export function keepFormat({ text }: BothFormats, format: Format): void {
   const file = fingerprint(text);
-  choices.set([...choices.get().filter(([one]) => one !== file), [file, format] as const].slice(-MAX_FILES));
+  choices.set([...choices.get().filter(([nodeId]) => nodeId !== file), [file, format] as const].slice(-MAX_FILES));
 }

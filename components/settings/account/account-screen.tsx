@@ -34,7 +34,7 @@ function LookCard() {
   const t = useTranslations("settings.profile");
   const theme = useTranslations("frame.theme");
   const language = useTranslations("frame.language");
-  const { theme: chosen, setTheme } = useTheme();
+  const { theme: selectedTheme, setTheme } = useTheme();
   const isHydrated = useHydrated();
   return (
     <Card title={t("look")} bodyClassName="flex flex-col gap-3.5">
@@ -45,7 +45,7 @@ function LookCard() {
           </span>
           <LanguageSwitch />
         </div>
-        <SelectField label={t("theme")} value={isHydrated ? chosen : "system"} onChange={({ target }) => setTheme(target.value)}>
+        <SelectField label={t("theme")} value={isHydrated ? selectedTheme : "system"} onChange={({ target }) => setTheme(target.value)}>
           <Options of={themes.map((name) => [name, theme(name)])} />
         </SelectField>
         <SelectField
@@ -77,9 +77,9 @@ function LookCard() {
 function NoticesField() {
   const t = useTranslations("settings.profile");
   const isHydrated = useHydrated();
-  const chosen = useSyncExternalStore(noticeChoice.subscribe, noticeChoice.get, () => undefined) ?? "off";
+  const selectedNotices = useSyncExternalStore(noticeChoice.subscribe, noticeChoice.get, () => undefined) ?? "off";
   if (!isHydrated || typeof Notification === "undefined") return null;
-  const isBlocked = chosen !== "off" && Notification.permission === "denied";
+  const isBlocked = selectedNotices !== "off" && Notification.permission === "denied";
   const choose = async (choice: NoticeChoice) => {
     if (choice !== "off" && Notification.permission === "default") await Notification.requestPermission();
     noticeChoice.set(choice);
@@ -88,7 +88,7 @@ function NoticesField() {
     <SelectField
       label={t("notices")}
       error={isBlocked ? t("noticesBlocked") : undefined}
-      value={chosen}
+      value={selectedNotices}
       onChange={({ target }) => void choose(noticeChoices.find((choice) => choice === target.value))}
     >
       <Options of={noticeChoices.map((choice) => [choice, t(`notice.${choice}`)])} />
@@ -132,14 +132,14 @@ function useAccount() {
     faulty,
     /** A failure that belongs to no field. */
     failure: faulty === undefined ? failure : undefined,
-    /** True if it succeeded. `after` is part of the act: the form stays busy until it has ended. */
+    /** True on success. `after` is part of the action: the form stays busy until it ends. */
     async change(json: Partial<Record<AccountField, string>>, after: () => Promise<void> | void): Promise<void> {
       const request = callApi("/api/console/account", { method: "PUT", json });
       const result = await send(
         "save",
-        request.then(async (saved) => {
-          if (saved.ok) await after();
-          return saved;
+        request.then(async (result) => {
+          if (result.ok) await after();
+          return result;
         }),
       );
       if (result.ok) router.refresh();
@@ -216,7 +216,7 @@ function FixedEmail({ email }: { email: string }) {
   );
 }
 
-/** A new password ends every session, including this one: this browser, which knows the new password, signs in again at once. */
+/** A new password ends every session, so this browser signs in again at once. */
 function PasswordForm({ email }: { email: string }) {
   const t = useTranslations("settings.profile");
   const wrong = useTranslations("auth.wrong");

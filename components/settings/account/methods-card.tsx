@@ -83,10 +83,10 @@ function useMethods() {
     failure,
     async connect(id: string, provider: string) {
       begin(id);
-      const going = await signInAt(id, { purpose: "link", returnTo: "/settings/account" });
-      if (going.ok) return window.location.assign(going.value);
+      const redirect = await signInAt(id, { purpose: "link", returnTo: "/settings/account" });
+      if (redirect.ok) return window.location.assign(redirect.value);
       setBusyWith(undefined);
-      setRefused({ provider, reason: going.failure });
+      setRefused({ provider, reason: redirect.failure });
     },
     async disconnect(id: string, provider: string) {
       begin(id);
@@ -106,11 +106,11 @@ export function SessionsCard({ name, sessions }: { name: string; sessions: reado
   const router = useRouter();
   const [isAsking, setAsking] = useState(false);
   const { busyWith, failure, send } = useRequests<string>();
-  async function end(which: string) {
+  async function end(providerId: string) {
     setAsking(false);
-    const value = which === OTHERS ? "" : `/${encodeURIComponent(which)}`;
-    const result = await send(which, callApi(`/api/console/account/sessions${value}`, { method: "DELETE" }));
-    if (result.ok) showToast({ tone: "ok", text: t(which === OTHERS ? "session.othersEnded" : "session.ended") });
+    const value = providerId === OTHERS ? "" : `/${encodeURIComponent(providerId)}`;
+    const result = await send(providerId, callApi(`/api/console/account/sessions${value}`, { method: "DELETE" }));
+    if (result.ok) showToast({ tone: "ok", text: t(providerId === OTHERS ? "session.othersEnded" : "session.ended") });
     router.refresh();
   }
   return (
@@ -128,7 +128,7 @@ export function SessionsCard({ name, sessions }: { name: string; sessions: reado
         </Button>
       ) : null}
       <RemovalDialog
-        leaving={isAsking ? { name } : undefined}
+        item={isAsking ? { name } : undefined}
         title={t("endTitle")}
         onRemove={() => void end(OTHERS)}
         onClose={() => setAsking(false)}

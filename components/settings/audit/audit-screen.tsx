@@ -2,7 +2,7 @@
 
 import { useTranslations } from "next-intl";
 import { use } from "react";
-import { useActMessages } from "@/components/frame/act-messages";
+import { useActionMessages } from "@/components/frame/action-messages";
 import { FailureMessage } from "@/components/frame/failure/failure-message";
 import { Card } from "@/components/ui/card";
 import { buttonStyle } from "@/components/ui/controls/button";
@@ -75,7 +75,7 @@ const spans = [
 
 function AuditFilters({ view, choices }: { view: AuditView; choices: Promise<Result<AuditChoices, Failure>> }) {
   const t = useTranslations("settings.audit");
-  const { wordOf } = useActMessages();
+  const { wordOf } = useActionMessages();
   const router = useRouter();
   const loadedChoices = use(choices);
   const { members, actions } = loadedChoices.ok ? loadedChoices.value : { members: [], actions: [] };

@@ -1,6 +1,6 @@
 import { useTranslations } from "next-intl";
 import { Fragment } from "react";
-import { useActMessages } from "@/components/frame/act-messages";
+import { useActionMessages } from "@/components/frame/action-messages";
 import { toFaultCode } from "@/components/frame/failure/fault-owner";
 import { Link } from "@/components/ui/link";
 import { StatusBadge } from "@/components/ui/status-badge";
@@ -12,7 +12,7 @@ import { roles } from "@/lib/contract/people/roles";
 import { type AuditFact, factsOf, partWords, targetHref } from "./audit-facts";
 
 /** Labels what acted for the member: a token, an embedding page, or a sign-in provider. */
-const ways = [
+const viaPrefixes = [
   ["token ", "byToken"],
   ["embed ", "byEmbed"],
   ["provider ", "byProvider"],
@@ -48,9 +48,9 @@ export function AuditTable({ entries }: { entries: readonly AuditItem[] }) {
 function AuditEntry({ entry }: { entry: AuditItem }) {
   const t = useTranslations("settings.audit");
   const common = useTranslations("common");
-  const { wordOf, attemptOf: triedOf } = useActMessages();
+  const { wordOf, attemptOf: triedOf } = useActionMessages();
   const { id, at, member, via, action, connection, status, parts = [], moreParts = 0 } = entry;
-  const way = ways.find(([start]) => via?.startsWith(start));
+  const way = viaPrefixes.find(([start]) => via?.startsWith(start));
   const wayName = way && via?.slice(way[0].length);
   const isMany = parts.length + moreParts > 1 || entry.isAtLeast === true;
   const item = parts[0] ?? (entry.target === undefined ? undefined : { id: entry.target });
@@ -127,7 +127,7 @@ const fixed = {
   personal: "personal",
   "the same submission again: nothing was sent": "again",
 } as const;
-/** What a check of a runner's address found, and the orders given to a runner. */
+/** The result of a runner address check, and the orders sent to a runner. */
 const runnerNotes = ["fine", ...runnerProblems, ...runnerOrders] as const;
 const accountParts = ["name", "email", "password"] as const;
 
@@ -174,7 +174,7 @@ function useMemberChangeText(): (change: MemberChange) => string {
 
 const isFixed = (note: string): note is keyof typeof fixed => Object.hasOwn(fixed, note);
 
-/** Error codes whose sentences address the person who acted, with sentences about another person instead. */
+/** Error codes whose messages address the actor, with messages about another person instead. */
 const ofThem: Readonly<Partial<Record<string, "signedOut" | "role" | "preview">>> = {
   UNAUTHORIZED: "signedOut",
   ROLE_TOO_LOW: "role",

@@ -43,15 +43,15 @@ export function ConnectionForm({ connection, canShare, onSaved, onClose }: Conne
       if (result.failure.code === "ROLE_TOO_LOW") router.refresh();
       return;
     }
-    const saved = result.value;
-    if (!saved.connection) return setCheck(saved.check);
-    onSaved(saved.connection, saved.check);
+    const savedConnection = result.value;
+    if (!savedConnection.connection) return setCheck(savedConnection.check);
+    onSaved(savedConnection.connection, savedConnection.check);
     onClose();
   }
 
   // A new connection may have no key; a key is missing only if the address no longer belongs to the stored key.
   const lacksKey = field === "key" && !sentKey;
-  const wrong = (name: (typeof fields)[number]) => (field === name ? t(lacksKey ? "wrong.keyAgain" : `wrong.${name}`) : undefined);
+  const fieldError = (name: (typeof fields)[number]) => (field === name ? t(lacksKey ? "wrong.keyAgain" : `wrong.${name}`) : undefined);
   return (
     <ResourceForm
       title={connection ? t("changeTitle", { name: connection.name }) : t("addTitle")}
@@ -84,7 +84,7 @@ export function ConnectionForm({ connection, canShare, onSaved, onClose }: Conne
     >
       <InputField
         label={t("name")}
-        error={wrong("name")}
+        error={fieldError("name")}
         // The button that opened the form is gone, so the first field gets the focus.
         name="name"
         required
@@ -98,7 +98,7 @@ export function ConnectionForm({ connection, canShare, onSaved, onClose }: Conne
           <InputField
             label={t("baseUrl")}
             hint={hintOf(address, t)}
-            error={wrong("baseUrl")}
+            error={fieldError("baseUrl")}
             name="baseUrl"
             inputMode="url"
             autoCapitalize="none"
@@ -112,7 +112,7 @@ export function ConnectionForm({ connection, canShare, onSaved, onClose }: Conne
           <InputField
             label={t("accountUrl")}
             hint={t("accountUrlHint")}
-            error={wrong("accountUrl")}
+            error={fieldError("accountUrl")}
             name="accountUrl"
             inputMode="url"
             autoCapitalize="none"
@@ -126,7 +126,7 @@ export function ConnectionForm({ connection, canShare, onSaved, onClose }: Conne
       <InputField
         label={t("key")}
         hint={connection?.fingerprint ? t("keyKept", { fingerprint: connection.fingerprint }) : t("keyHint")}
-        error={wrong("key")}
+        error={fieldError("key")}
         name="key"
         type="password"
         autoComplete="off"
@@ -148,7 +148,7 @@ export function ConnectionForm({ connection, canShare, onSaved, onClose }: Conne
   );
 }
 
-/** What will be saved, if it differs from what was typed. */
+/** The value to be stored, if it differs from the typed one. */
 function hintOf(address: string, t: ReturnType<typeof useTranslations<"settings.form">>): string {
   if (endsWithApi(address)) return t("withoutApi", { url: toBaseUrl(withScheme(address)) });
   return withScheme(address) === address ? t("baseUrlHint") : t("withScheme", { url: toBaseUrl(withScheme(address)) });

@@ -51,8 +51,8 @@ export function ConnectionsScreen({ connections, canChangeShared, canAdd, viewer
   const [open, setOpen] = useState<{ form: "add" } | { form: "change"; id: string }>();
   /** The form that was closed last: the focus returns to its button. */
   const [closed, setClosed] = useState<typeof open>();
-  const [leaving, setLeaving] = useState<ConnectionView>();
-  const acts = useConnectionActs();
+  const [removalTarget, setRemovalTarget] = useState<ConnectionView>();
+  const actions = useConnectionActions();
   const viewers = useJobViewersDialog(team?.members);
   const canChange = (connection: ConnectionView) => hasFeature(connection, "fullAccess") && (canChangeShared || !connection.shared);
 
@@ -62,13 +62,13 @@ export function ConnectionsScreen({ connections, canChangeShared, canAdd, viewer
   }
 
   function noteSaved(connection: ConnectionView, check: ConnectionCheck) {
-    acts.note(connection.id, check);
+    actions.note(connection.id, check);
     router.refresh();
   }
 
   async function remove(connection: ConnectionView) {
-    setLeaving(undefined);
-    if (await acts.remove(connection)) showToast({ tone: "off", text: t("removed", { name: connection.name }) });
+    setRemovalTarget(undefined);
+    if (await actions.remove(connection)) showToast({ tone: "off", text: t("removed", { name: connection.name }) });
   }
 
   return (
@@ -84,7 +84,7 @@ export function ConnectionsScreen({ connections, canChangeShared, canAdd, viewer
     >
       {canChangeShared ? null : <p className="text-ink-3">{canAdd ? t("onlyAdmins") : whyNot(t("viewerHint"))}</p>}
       {open?.form === "add" ? <ConnectionForm canShare={canChangeShared} onSaved={noteSaved} onClose={close} /> : null}
-      {acts.failure ? <FailureMessage failure={acts.failure} /> : null}
+      {actions.failure ? <FailureMessage failure={actions.failure} /> : null}
       <Card title={t("connections")} note={list.length} bodyClassName="p-0">
         {list.length === 0 ? <EmptyState title={t("empty.title")} text={t("empty.text")} /> : null}
         <ul>
@@ -97,19 +97,19 @@ export function ConnectionsScreen({ connections, canChangeShared, canAdd, viewer
               <ConnectionItem
                 key={connection.id}
                 connection={connection}
-                check={acts.checks[connection.id]}
-                isBusyWith={(connectionAct) => acts.busyWith === `${connectionAct} ${connection.id}`}
+                check={actions.checks[connection.id]}
+                isBusyWith={(connectionAction) => actions.busyWith === `${connectionAction} ${connection.id}`}
                 isReturned={closed?.form === "change" && closed.id === connection.id}
                 canChange={canAdd && canChange(connection)}
                 canShow={viewers.choose !== undefined}
-                onRevoke={(memberId) => void acts.takeView(connection, memberId)}
-                onAct={(connectionAct) => {
+                onRevoke={(memberId) => void actions.takeView(connection, memberId)}
+                onAct={(connectionAction) => {
                   const { seenBy = [] } = connection;
-                  if (connectionAct === "viewers")
+                  if (connectionAction === "viewers")
                     viewers.choose?.({ id: connection.id, ownerId: viewer.memberId, ownerName: viewer.name, seenBy });
-                  else if (connectionAct === "change") setOpen({ form: "change", id: connection.id });
-                  else if (connectionAct === "remove") setLeaving(connection);
-                  else void acts.run(connection, connectionAct);
+                  else if (connectionAction === "change") setOpen({ form: "change", id: connection.id });
+                  else if (connectionAction === "remove") setRemovalTarget(connection);
+                  else void actions.run(connection, connectionAction);
                 }}
               />
             ),
@@ -119,30 +119,30 @@ export function ConnectionsScreen({ connections, canChangeShared, canAdd, viewer
       {team && viewers.choose ? <PersonalConnections connections={team.personal} onChoose={viewers.choose} /> : null}
 
       {viewers.dialog}
-      <RemovalDialog leaving={leaving} onRemove={(gone) => void remove(gone)} onClose={() => setLeaving(undefined)}>
+      <RemovalDialog item={removalTarget} onRemove={(removed) => void remove(removed)} onClose={() => setRemovalTarget(undefined)}>
         {t("removeText")}
       </RemovalDialog>
     </SettingsPage>
   );
 }
 
-/** Uses, checks and removes connections: one act at a time, with the answer shown at its connection. */
-function useConnectionActs() {
+/** Uses, checks and removes connections: one action at a time, with the result shown at its connection. */
+function useConnectionActions() {
   const router = useRouter();
   const refreshCounts = useRefreshCounts();
-  const { busyWith, failure, send } = useRequests<`${ConnectionAct} ${string}`>();
+  const { busyWith, failure, send } = useRequests<`${ConnectionAction} ${string}`>();
   const [checks, setChecks] = useState<Readonly<Partial<Record<string, ConnectionCheck>>>>({});
   const note = (id: string, check: ConnectionCheck | undefined) => setChecks((current) => ({ ...current, [id]: check }));
 
   async function call<T>(
-    connectionAct: ConnectionAct,
+    connectionAction: ConnectionAction,
     id: string,
     method: "POST" | "DELETE",
     path: `/${string}`,
   ): Promise<Result<T, ApiFailure>> {
-    const result = await send(`${connectionAct} ${id}`, callApi<T>(path, { method }));
+    const result = await send(`${connectionAction} ${id}`, callApi<T>(path, { method }));
     // Refreshes the counts, so that the frame shows the same state as the check.
-    if (connectionAct === "check") await refreshCounts();
+    if (connectionAction === "check") await refreshCounts();
     // The frame shows connections too; and after a change of role, other acts are allowed.
     if (result.ok || result.failure.code === "ROLE_TOO_LOW") router.refresh();
     return result;
@@ -165,17 +165,17 @@ function useConnectionActs() {
   };
 }
 
-type ConnectionAct = "use" | "check" | "change" | "remove" | "viewers";
+type ConnectionAction = "use" | "check" | "change" | "remove" | "viewers";
 type ConnectionItemProps = {
   connection: ConnectionView;
   check?: ConnectionCheck;
-  isBusyWith: (connectionAct: ConnectionAct) => boolean;
+  isBusyWith: (connectionAction: ConnectionAction) => boolean;
   canChange: boolean;
   /** Its form was just closed: the focus returns to the button that opened it. */
   isReturned?: boolean;
-  /** For admins, on their own connection: they choose who sees its jobs. */
+  /** For admins, on their own connection: who can see its jobs. */
   canShow?: boolean;
-  onAct: (connectionAct: ConnectionAct) => void;
+  onAct: (connectionAction: ConnectionAction) => void;
   /** Withdraws the view of its jobs from a member. */
   onRevoke: (memberId: string) => void;
 };
@@ -194,7 +194,7 @@ function ConnectionItem({
   const words = useTranslations("frame.connection");
   const { name, baseUrl, accountUrl, embedded, shared, fingerprint, current, seenOf, seenBy } = connection;
   const status = useConnectionStatus()(connection);
-  const act = (kind: ConnectionAct, label: string) => (
+  const actionButton = (kind: ConnectionAction, label: string) => (
     <Button
       key={kind}
       size="small"
@@ -214,11 +214,11 @@ function ConnectionItem({
         <StatusBadge tone={connectionTone[status]} word={words(status)} />
         {current ? <span className="text-sm text-ink-3">{words("current")}</span> : null}
         <span className="ml-auto flex flex-wrap gap-1.5">
-          {current ? null : act("use", t("use"))}
-          {seenOf === undefined ? act("check", isBusyWith("check") ? t("checking") : t("check")) : null}
-          {canShow && seenBy ? act("viewers", t("jobViewers.open")) : null}
-          {canChange ? act("change", t("change")) : null}
-          {canChange && !embedded ? act("remove", t("remove")) : null}
+          {current ? null : actionButton("use", t("use"))}
+          {seenOf === undefined ? actionButton("check", isBusyWith("check") ? t("checking") : t("check")) : null}
+          {canShow && seenBy ? actionButton("viewers", t("jobViewers.open")) : null}
+          {canChange ? actionButton("change", t("change")) : null}
+          {canChange && !embedded ? actionButton("remove", t("remove")) : null}
         </span>
       </div>
       <dl className="grid grid-cols-[92px_minmax(0,1fr)] gap-y-1 text-ink-2">
@@ -245,7 +245,7 @@ function ConnectionItem({
   );
 }
 
-/** Shows the owner who else sees their jobs, and lets them end it. */
+/** Shows the owner who else can see their jobs, and lets them revoke it. */
 function JobViewers({ viewers, onTake }: { viewers: readonly JobViewerView[]; onTake: (memberId: string) => void }) {
   const t = useTranslations("settings.jobViewers");
   return (

@@ -63,15 +63,15 @@ function namesOf(viewers: SeenConnection["seenBy"]): string {
   return viewers.map(({ name }) => name).join(", ");
 }
 
-/** The chosen connection is taken from the newest answer. */
+/** The connection from the newest response. */
 export function useJobViewersDialog(members: Promise<Result<MemberView[], Failure>> | undefined) {
   const router = useRouter();
-  const [chosen, choose] = useState<SeenConnection>();
+  const [selectedConnection, choose] = useState<SeenConnection>();
   const dialog =
-    chosen && members ? (
+    selectedConnection && members ? (
       <JobViewersDialog
-        key={chosen.id}
-        connection={chosen}
+        key={selectedConnection.id}
+        connection={selectedConnection}
         members={members}
         onChanged={() => router.refresh()}
         onClose={() => choose(undefined)}
@@ -93,7 +93,7 @@ export function viewerPath(connectionId: string, memberId: string): `/${string}`
   return `${connectionPath(connectionId)}/viewers/${encodeURIComponent(memberId)}`;
 }
 
-/** Who sees the jobs of a member's own connection, for admins. */
+/** Who can see the jobs of a member's personal connection, for admins. */
 function JobViewersDialog({ connection, members, onChanged, onClose }: JobViewersDialogProps) {
   const t = useTranslations("settings.jobViewers");
   const form = useId();
@@ -101,23 +101,23 @@ function JobViewersDialog({ connection, members, onChanged, onClose }: JobViewer
   const [isBusy, setBusy] = useState(false);
   const [failure, setFailure] = useState<ApiFailure>();
   const { id, ownerId, ownerName, seenBy } = connection;
-  const others = loadedMembers.ok ? loadedMembers.value.filter((member) => member.id !== ownerId) : [];
+  const otherMembers = loadedMembers.ok ? loadedMembers.value.filter((member) => member.id !== ownerId) : [];
   const has = (memberId: string) => seenBy.some((viewer) => viewer.memberId === memberId);
 
   async function save(event: FormEvent<HTMLFormElement>) {
     event.preventDefault();
-    const chosen = new Set(new FormData(event.currentTarget).getAll("member"));
-    const changed = others.filter((member) => chosen.has(member.id) !== has(member.id));
+    const selectedIds = new Set(new FormData(event.currentTarget).getAll("member"));
+    const changedMembers = otherMembers.filter((member) => selectedIds.has(member.id) !== has(member.id));
     setBusy(true);
     setFailure(undefined);
-    for (const member of changed) {
-      const result = await callApi(viewerPath(id, member.id), { method: chosen.has(member.id) ? "PUT" : "DELETE" });
+    for (const member of changedMembers) {
+      const result = await callApi(viewerPath(id, member.id), { method: selectedIds.has(member.id) ? "PUT" : "DELETE" });
       if (result.ok) continue;
       setFailure(result.failure);
       setBusy(false);
       return onChanged();
     }
-    if (changed.length > 0) onChanged();
+    if (changedMembers.length > 0) onChanged();
     onClose();
   }
 
@@ -133,14 +133,14 @@ function JobViewersDialog({ connection, members, onChanged, onClose }: JobViewer
     >
       <p>{t("text", { owner: ownerName })}</p>
       <form id={form} onSubmit={(event) => void save(event)} className="mt-3 flex max-h-72 flex-col gap-2 overflow-y-auto">
-        {others.map((member) => (
+        {otherMembers.map((member) => (
           <label key={member.id} className="flex min-w-0 items-center gap-2">
             <input type="checkbox" name="member" value={member.id} defaultChecked={has(member.id)} className="size-4 shrink-0" />
             <span className="truncate text-ink">{member.name}</span>
             <span className="truncate text-sm text-ink-3">{member.email}</span>
           </label>
         ))}
-        {others.length === 0 && loadedMembers.ok ? <p className="text-ink-3">{t("nobody")}</p> : null}
+        {otherMembers.length === 0 && loadedMembers.ok ? <p className="text-ink-3">{t("nobody")}</p> : null}
       </form>
       {loadedMembers.ok ? null : <FailureMessage failure={loadedMembers.failure} className="mt-2" />}
       {failure ? <FailureMessage failure={failure} className="mt-2" /> : null}

@@ -63,7 +63,15 @@ export function EmbeddingScreen({ role, connections, hosts }: EmbeddingScreenPro
   );
 }
 
-function Host({ host, connection, acts }: { host: EmbedHostView; connection?: string; acts: Parameters<typeof ResourceItem>[0]["acts"] }) {
+function Host({
+  host,
+  connection,
+  acts: actions,
+}: {
+  host: EmbedHostView;
+  connection?: string;
+  acts: Parameters<typeof ResourceItem>[0]["actions"];
+}) {
   const t = useTranslations("embedding");
   const roleName = useTranslations("frame.member.role");
   const { id, name, origins, role, pages, guests, jwksUrl, refused, keptBy, oldSecretUntil } = host;
@@ -78,7 +86,14 @@ function Host({ host, connection, acts }: { host: EmbedHostView; connection?: st
     ...(keptBy ? [[t("keptBy"), keptBy.name] as const] : []),
   ] as const;
   return (
-    <ResourceItem words="embedding" name={name} badge={<CopyableId id={id} />} acts={acts} facts={facts} oldSecretUntil={oldSecretUntil}>
+    <ResourceItem
+      words="embedding"
+      name={name}
+      badge={<CopyableId id={id} />}
+      actions={actions}
+      facts={facts}
+      oldSecretUntil={oldSecretUntil}
+    >
       {keptBy?.lost ? <p className="text-wait">{t(`keeperLost.${keptBy.lost}`, { name: keptBy.name })}</p> : null}
       {refused && embedRefusal ? (
         <p className="text-bad">

@@ -14,7 +14,7 @@ type HostFormProps = {
   host?: EmbedHostView;
   role: Role;
   connections: readonly TeamConnection[];
-  onSaved: (saved: EmbedHostSaved) => void;
+  onSaved: (result: EmbedHostSaved) => void;
   onClose: () => void;
 };
 
@@ -32,7 +32,7 @@ export function HostForm({ host, role, connections, onSaved, onClose }: HostForm
   const [keyKind, setKeyKind] = useState<"secret" | "jwks">(host?.jwksUrl == null ? "secret" : "jwks");
   const [renewSecret, setRenewSecret] = useState<RenewSecret>();
   const { busyWith, failure, field: faulty, send } = useResourceForm(fields);
-  const wrong = (field: (typeof fields)[number]) => (faulty === field ? t(`wrong.${field}`) : undefined);
+  const fieldError = (field: (typeof fields)[number]) => (faulty === field ? t(`wrong.${field}`) : undefined);
 
   async function submit(form: HTMLFormElement) {
     const data = new FormData(form);
@@ -62,7 +62,7 @@ export function HostForm({ host, role, connections, onSaved, onClose }: HostForm
     >
       <InputField
         label={t("name")}
-        error={wrong("name")}
+        error={fieldError("name")}
         name="name"
         required
         autoFocus
@@ -73,7 +73,7 @@ export function HostForm({ host, role, connections, onSaved, onClose }: HostForm
       <TextareaField
         label={t("origins")}
         hint={t("originsHint")}
-        error={wrong("origins")}
+        error={fieldError("origins")}
         name="origins"
         required
         rows={3}
@@ -84,7 +84,7 @@ export function HostForm({ host, role, connections, onSaved, onClose }: HostForm
       <ChoiceField
         label={words("connection")}
         hint={connection === "" ? undefined : t("connectionHint")}
-        error={wrong("connection")}
+        error={fieldError("connection")}
         value={connection}
         options={["", ...connections.map(({ id }) => id)]}
         onChoose={setConnection}
@@ -108,7 +108,7 @@ export function HostForm({ host, role, connections, onSaved, onClose }: HostForm
           </CheckList>
         </div>
         <p className="text-sm text-ink-3">{t("pagesHint")}</p>
-        {wrong("pages") ? <p className="text-sm text-bad">{wrong("pages")}</p> : null}
+        {fieldError("pages") ? <p className="text-sm text-bad">{fieldError("pages")}</p> : null}
       </fieldset>
       <CheckField label={t("guests")} name="guests" defaultChecked={host?.guests} />
       <ChoiceField label={t("keyKind")} value={keyKind} options={["secret", "jwks"]} onChoose={setKeyKind}>
@@ -118,7 +118,7 @@ export function HostForm({ host, role, connections, onSaved, onClose }: HostForm
         <InputField
           label={t("jwksUrl")}
           hint={t("jwksHint")}
-          error={wrong("jwksUrl")}
+          error={fieldError("jwksUrl")}
           name="jwksUrl"
           type="url"
           required

@@ -10,8 +10,8 @@ export function serverCode(language: ServerLanguage, host: CodeSettings): string
 }
 
 /** A quoted string that is valid in all these languages. Origins and URLs contain no character that needs escaping in one of them. */
-const quoted = (text: string) => writeExactJson(text);
-const list = ({ origins }: CodeSettings) => origins.map(quoted).join(", ");
+const quote = (text: string) => writeExactJson(text);
+const list = ({ origins }: CodeSettings) => origins.map(quote).join(", ");
 const setting = (isKey: boolean) => (isKey ? "LIGHTDESK_KEY_FILE=key.pem LIGHTDESK_KEY_ID=ID" : "LIGHTDESK_SECRET=SECRET");
 /** PHP and Ruby interpolate variables in double quotes. */
 const plainly = (text: string) => `'${text.replace(/['\\]/g, "\\$&")}'`;
@@ -22,7 +22,7 @@ import { ${isKey ? "createSign" : "createHmac"}, randomUUID } from "node:crypto"
 import { readFileSync } from "node:fs";
 import { createServer } from "node:http";
 
-const audience = ${quoted(host.audience)};
+const audience = ${quote(host.audience)};
 const origins = [${list(host)}];
 ${isKey ? "const { LIGHTDESK_KEY_ID, LIGHTDESK_KEY_FILE } = process.env;\nconst key = readFileSync(LIGHTDESK_KEY_FILE);" : 'const key = process.env.LIGHTDESK_SECRET;\nif (!key) throw new Error("Set LIGHTDESK_SECRET.");'}
 
@@ -34,7 +34,7 @@ function signedInMember(request) {
 function makeTicket(member, origin) {
   const now = Math.floor(Date.now() / 1000);
   const header = ${isKey ? '{ alg: "RS256", kid: LIGHTDESK_KEY_ID }' : '{ alg: "HS256" }'};
-  const claims = { iss: origin, aud: audience, sub: member, jti: randomUUID(), iat: now, exp: now + 60, role: ${quoted(host.role)} };
+  const claims = { iss: origin, aud: audience, sub: member, jti: randomUUID(), iat: now, exp: now + 60, role: ${quote(host.role)} };
   const text = [header, claims].map((part) => Buffer.from(JSON.stringify(part)).toString("base64url")).join(".");
   return \`\${text}.\${${isKey ? 'createSign("sha256").update(text).sign(key, "base64url")' : 'createHmac("sha256", key).update(text).digest("base64url")'}}\`;
 }
@@ -55,7 +55,7 @@ createServer((request, response) => {
 import base64, ${isKey ? "" : "hashlib, hmac, "}json, os, time, uuid
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 ${isKey ? "from cryptography.hazmat.primitives import hashes, serialization\nfrom cryptography.hazmat.primitives.asymmetric.padding import PKCS1v15\n" : ""}
-AUDIENCE = ${quoted(host.audience)}
+AUDIENCE = ${quote(host.audience)}
 ORIGINS = [${list(host)}]
 ${isKey ? 'with open(os.environ["LIGHTDESK_KEY_FILE"], "rb") as file:\n    KEY = serialization.load_pem_private_key(file.read(), password=None)' : 'KEY = os.environ["LIGHTDESK_SECRET"].encode()'}
 
@@ -72,7 +72,7 @@ def encode(data):
 def make_ticket(member, origin):
     now = int(time.time())
     header = ${isKey ? '{"alg": "RS256", "kid": os.environ["LIGHTDESK_KEY_ID"]}' : '{"alg": "HS256"}'}
-    claims = {"iss": origin, "aud": AUDIENCE, "sub": member, "jti": str(uuid.uuid4()), "iat": now, "exp": now + 60, "role": ${quoted(host.role)}}
+    claims = {"iss": origin, "aud": AUDIENCE, "sub": member, "jti": str(uuid.uuid4()), "iat": now, "exp": now + 60, "role": ${quote(host.role)}}
     text = ".".join(encode(json.dumps(part).encode()) for part in (header, claims))
     return text + "." + encode(${isKey ? "KEY.sign(text.encode(), PKCS1v15(), hashes.SHA256())" : "hmac.new(KEY, text.encode(), hashlib.sha256).digest()"})
 
@@ -212,9 +212,9 @@ ${isKey ? '	"encoding/pem"\n' : ""}	"log"
 	"time"
 )
 
-const audience = ${quoted(host.audience)}
+const audience = ${quote(host.audience)}
 
-var origins = map[string]bool{${host.origins.map((origin) => `${quoted(origin)}: true`).join(", ")}}
+var origins = map[string]bool{${host.origins.map((origin) => `${quote(origin)}: true`).join(", ")}}
 
 // Replace this: return the email address of the member who is signed in on your site.${hint(host, "// ", '"guest": true, "name": NAME')}
 func signedInMember(request *http.Request) string {
@@ -257,7 +257,7 @@ func makeTicket(member, origin string) string {
 	header := map[string]any{${isKey ? '"alg": "RS256", "kid": os.Getenv("LIGHTDESK_KEY_ID")' : '"alg": "HS256"'}}
 	claims := map[string]any{
 		"iss": origin, "aud": audience, "sub": member, "jti": hex.EncodeToString(id),
-		"iat": now, "exp": now + 60, "role": ${quoted(host.role)},
+		"iat": now, "exp": now + 60, "role": ${quote(host.role)},
 	}
 	text := encode(header) + "." + encode(claims)
 	return text + "." + base64.RawURLEncoding.EncodeToString(sign(text))

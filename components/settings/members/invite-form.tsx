@@ -85,7 +85,7 @@ function InvitationLink({ invitation, onClose }: { invitation: Invitation; onClo
     <div role="status" className="flex max-w-[620px] flex-col gap-3">
       <CopyField
         label={t("link", { email })}
-        hint={t("linkHint", { email, until: clock(expiresAt, "until") ?? "" })}
+        hint={t("linkHint", { email, expiryText: clock(expiresAt, "until") ?? "" })}
         text={url}
         copyLabel={t("copyLink")}
       />
@@ -129,9 +129,9 @@ function Invitation({ invitation }: { invitation: InvitationItem }) {
   const roleName = useTranslations("frame.member.role");
   const clock = useTimeFormat();
   const { email, role, state, invitedBy, createdAt, expiresAt } = invitation;
-  const until = clock(expiresAt, "until");
+  const expiryText = clock(expiresAt, "until");
   const isSoon = useReadingFrom(useRenderedMs(), (nowMs) => state === "open" && expiresSoon(invitation, nowMs));
-  const shown = isSoon ? "soon" : state;
+  const shownState = isSoon ? "soon" : state;
   return (
     <>
       <div className="min-w-0 flex-1 basis-full sm:basis-0">
@@ -141,12 +141,12 @@ function Invitation({ invitation }: { invitation: InvitationItem }) {
         <p className="text-sm text-ink-3">
           {invitedBy === undefined ? t("byGone") : t("by", { name: invitedBy })}
           {createdAt === undefined ? null : <> · {t.rich("made", { time: () => <RelativeTime ms={createdAt} /> })}</>}
-          {state === "open" && until ? <> · {t("until", { until })}</> : null}
+          {state === "open" && expiryText ? <> · {t("until", { until: expiryText })}</> : null}
         </p>
       </div>
       <span className="w-[72px]">{roleName(role)}</span>
       <span className="w-[116px]">
-        <StatusBadge tone={tones[shown]} word={t(`state.${shown}`)} />
+        <StatusBadge tone={tones[shownState]} word={t(`state.${shownState}`)} />
       </span>
     </>
   );

@@ -26,17 +26,17 @@ export function MemberList({ viewer, members }: { viewer: SettingsViewer; member
   const router = useRouter();
   const { busyWith, failure, send } = useRequests<string>();
   const canChange = useCanChange();
-  const [dialog, setDialog] = useState<{ act: "role" | "suspend" | "remove"; member: MemberView }>();
-  const [sought, setSought] = useState({ words: "", role: "" });
+  const [dialog, setDialog] = useState<{ kind: "role" | "suspend" | "remove"; member: MemberView }>();
+  const [filter, setFilter] = useState({ words: "", role: "" });
   const result = use(members);
   if (!result.ok) return <FailureMessage failure={result.failure} onRetry={() => router.refresh()} />;
 
-  const memberOf = (action: NonNullable<typeof dialog>["act"]) => (dialog?.act === action ? dialog.member : undefined);
+  const memberOf = (action: NonNullable<typeof dialog>["kind"]) => (dialog?.kind === action ? dialog.member : undefined);
   const close = () => setDialog(undefined);
   async function change({ id }: MemberView, init: { method: "PUT" | "DELETE"; json?: unknown }, toast: Parameters<typeof showToast>[0]) {
     close();
     const result = await send(id, callApi(`/api/console/members/${encodeURIComponent(id)}`, init));
-    // Another member may have changed or removed them meanwhile. Without a session nothing can be read, and the page stays.
+    // Another member may have changed or removed them. Without a session the page stays.
     if (result.ok || result.failure.code !== "UNAUTHORIZED") router.refresh();
     if (result.ok) showToast(toast);
   }
@@ -54,13 +54,13 @@ export function MemberList({ viewer, members }: { viewer: SettingsViewer; member
     );
 
   const all = result.value;
-  const shown = all.filter((member) => isSought(member, sought));
+  const visibleMembers = all.filter((member) => matchesFilter(member, filter));
   return (
     <>
       {failure ? <FailureMessage failure={failure} /> : null}
       <Card
         title={t("members.title")}
-        note={shown.length === all.length ? all.length : t("members.someOf", { count: shown.length, all: all.length })}
+        note={visibleMembers.length === all.length ? all.length : t("members.someOf", { count: visibleMembers.length, all: all.length })}
         bodyClassName="p-0"
       >
         <div role="search" className="flex flex-wrap gap-2 border-b border-line px-3.5 py-2">
@@ -68,45 +68,45 @@ export function MemberList({ viewer, members }: { viewer: SettingsViewer; member
             type="search"
             aria-label={t("members.search")}
             placeholder={t("members.search")}
-            value={sought.words}
-            onChange={({ target }) => setSought({ ...sought, words: target.value })}
+            value={filter.words}
+            onChange={({ target }) => setFilter({ ...filter, words: target.value })}
             className="min-w-0 flex-1 basis-[200px]"
           />
           <Select
             aria-label={t("members.role")}
-            value={sought.role}
-            onChange={({ target }) => setSought({ ...sought, role: target.value })}
+            value={filter.role}
+            onChange={({ target }) => setFilter({ ...filter, role: target.value })}
           >
             <option value="">{t("members.anyRole")}</option>
             <Options of={roles.map((role) => [role, roleName(role)])} />
           </Select>
         </div>
-        {shown.length === 0 ? (
+        {visibleMembers.length === 0 ? (
           <EmptyState
             title={t("members.noMatch")}
             text={t("members.noMatchText")}
-            action={<Button onClick={() => setSought({ words: "", role: "" })}>{t("members.clear")}</Button>}
+            action={<Button onClick={() => setFilter({ words: "", role: "" })}>{t("members.clear")}</Button>}
           />
         ) : null}
         <ul aria-label={t("members.title")}>
-          {shown.map((member) => (
+          {visibleMembers.map((member) => (
             <MemberItem
               key={member.id}
               member={member}
               isViewer={member.id === viewer.id}
               canChange={canChange && mayChange(viewer, member)}
               isBusy={busyWith === member.id}
-              onChangeRole={() => setDialog({ act: "role", member })}
-              onSuspend={() => setDialog({ act: "suspend", member })}
+              onChangeRole={() => setDialog({ kind: "role", member })}
+              onSuspend={() => setDialog({ kind: "suspend", member })}
               onAdmit={() => setSuspended(member, false)}
-              onRemove={() => setDialog({ act: "remove", member })}
+              onRemove={() => setDialog({ kind: "remove", member })}
             />
           ))}
         </ul>
       </Card>
       <RoleDialog member={memberOf("role")} choices={assignableRoles(viewer)} onChoose={giveRole} onClose={close} />
       <RemovalDialog
-        leaving={memberOf("suspend")}
+        item={memberOf("suspend")}
         title={t("members.suspendTitle", { name: dialog?.member.name ?? "" })}
         onRemove={(member) => setSuspended(member, true)}
         onClose={close}
@@ -114,7 +114,7 @@ export function MemberList({ viewer, members }: { viewer: SettingsViewer; member
         {t("members.suspendText")}
       </RemovalDialog>
       <RemovalDialog
-        leaving={memberOf("remove")}
+        item={memberOf("remove")}
         onRemove={(member) => void change(member, { method: "DELETE" }, { tone: "off", text: t("removed", { name: member.name }) })}
         onClose={close}
       >
@@ -124,9 +124,9 @@ export function MemberList({ viewer, members }: { viewer: SettingsViewer; member
   );
 }
 
-function isSought({ name, email, role }: MemberView, sought: { words: string; role: string }): boolean {
-  const words = sought.words.trim().toLowerCase();
-  return (sought.role === "" || role === sought.role) && `${name} ${email}`.toLowerCase().includes(words);
+function matchesFilter({ name, email, role }: MemberView, filter: { words: string; role: string }): boolean {
+  const words = filter.words.trim().toLowerCase();
+  return (filter.role === "" || role === filter.role) && `${name} ${email}`.toLowerCase().includes(words);
 }
 
 type MemberItemProps = {

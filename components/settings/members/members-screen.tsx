@@ -83,7 +83,7 @@ export function ReadOnlyCard({ readOnly }: { readOnly: ReadOnlyView | undefined 
   const { busyWith, failure, send } = useRequests<"switch">();
   const isBusy = busyWith !== undefined;
   /** Set while the confirmation is open. */
-  const [asking, setAsking] = useState<{ note: string }>();
+  const [pendingInvite, setPendingInvite] = useState<{ note: string }>();
 
   async function call(init: CallInit) {
     const result = await send("switch", callApi("/api/console/read-only", init));
@@ -92,11 +92,11 @@ export function ReadOnlyCard({ readOnly }: { readOnly: ReadOnlyView | undefined 
   }
   function begin(event: FormEvent<HTMLFormElement>) {
     event.preventDefault();
-    setAsking({ note: fieldText(new FormData(event.currentTarget), "note").trim() });
+    setPendingInvite({ note: fieldText(new FormData(event.currentTarget), "note").trim() });
   }
   function confirm() {
-    const note = asking?.note ?? "";
-    setAsking(undefined);
+    const note = pendingInvite?.note ?? "";
+    setPendingInvite(undefined);
     void call({ method: "PUT", json: note === "" ? {} : { note } });
   }
 
@@ -122,11 +122,11 @@ export function ReadOnlyCard({ readOnly }: { readOnly: ReadOnlyView | undefined 
         </form>
       )}
       <ConfirmDialog
-        isOpen={asking !== undefined}
+        isOpen={pendingInvite !== undefined}
         title={t("askTitle")}
         label={t("begin")}
         onConfirm={confirm}
-        onClose={() => setAsking(undefined)}
+        onClose={() => setPendingInvite(undefined)}
       >
         <p>{t("askText")}</p>
       </ConfirmDialog>

@@ -20,18 +20,18 @@ type RunnerFormProps = {
 };
 
 const fields = ["address", "label", "tags", "slots"] as const;
-type Act = "check" | "save" | "keep";
+type FormAction = "check" | "save" | "keep";
 
 /** Closes once it is saved; the server at the address is checked first. */
 export function RunnerForm({ runner, onSaved, onClose }: RunnerFormProps) {
   const t = useTranslations("runners.form");
   const words = useTranslations("runners");
-  const { busyWith, failure, field: faulty, send } = useResourceForm<(typeof fields)[number], Act>(fields);
+  const { busyWith, failure, field: faulty, send } = useResourceForm<(typeof fields)[number], FormAction>(fields);
   const [check, setCheck] = useState<RunnerCheck>();
   const [isRefused, setRefused] = useState(false);
   const isBuiltIn = runner?.address === null;
 
-  async function run(form: HTMLFormElement | null, action: Act) {
+  async function run(form: HTMLFormElement | null, action: FormAction) {
     if (!form?.reportValidity()) return;
     const values = readForm(new FormData(form), isBuiltIn);
     if (action !== "keep") setCheck(undefined);
@@ -43,15 +43,15 @@ export function RunnerForm({ runner, onSaved, onClose }: RunnerFormProps) {
       return;
     }
     const json = runner ? values : { ...values, keep: action === "keep" };
-    const saved = await send(action, callApi<RunnerSaved>(runnerPath(runner?.id), { method: runner ? "PATCH" : "POST", json }));
-    if (!saved.ok) return;
-    if (saved.value.runner) return onSaved(saved.value.runner);
-    setCheck({ ok: false, ...saved.value.problem });
+    const result = await send(action, callApi<RunnerSaved>(runnerPath(runner?.id), { method: runner ? "PATCH" : "POST", json }));
+    if (!result.ok) return;
+    if (result.value.runner) return onSaved(result.value.runner);
+    setCheck({ ok: false, ...result.value.problem });
     setRefused(true);
   }
   const isTaken = failure?.code === "CONFLICT";
   const field = isTaken ? "address" : faulty;
-  const wrong = (name: (typeof fields)[number]) => (field === name ? t(isTaken ? "wrong.taken" : `wrong.${name}`) : undefined);
+  const fieldError = (name: (typeof fields)[number]) => (field === name ? t(isTaken ? "wrong.taken" : `wrong.${name}`) : undefined);
   return (
     <ResourceForm
       title={runner ? t("changeTitle", { name: runner.label }) : t("addTitle")}
@@ -90,7 +90,7 @@ export function RunnerForm({ runner, onSaved, onClose }: RunnerFormProps) {
         <InputField
           label={words("address")}
           hint={t("addressHint")}
-          error={wrong("address")}
+          error={fieldError("address")}
           name="address"
           inputMode="url"
           autoCapitalize="none"
@@ -105,7 +105,7 @@ export function RunnerForm({ runner, onSaved, onClose }: RunnerFormProps) {
       <InputField
         label={t("label")}
         hint={t("labelHint")}
-        error={wrong("label")}
+        error={fieldError("label")}
         name="label"
         autoFocus={isBuiltIn}
         required={runner !== undefined}
@@ -116,7 +116,7 @@ export function RunnerForm({ runner, onSaved, onClose }: RunnerFormProps) {
       <InputField
         label={words("tags")}
         hint={t("tagsHint")}
-        error={wrong("tags")}
+        error={fieldError("tags")}
         name="tags"
         maxLength={1000}
         defaultValue={runner?.tags.join(", ")}
@@ -125,7 +125,7 @@ export function RunnerForm({ runner, onSaved, onClose }: RunnerFormProps) {
         <InputField
           label={t("slots")}
           hint={t("slotsHint")}
-          error={wrong("slots")}
+          error={fieldError("slots")}
           name="slots"
           type="number"
           min={1}

@@ -48,8 +48,8 @@ function Runners({ canChange, runners }: { canChange: boolean; runners: Reading 
   const t = useTranslations("runners");
   const live = useLive(runnerPath(), { ...initialOf(use(runners)), read: toRunners });
   const [open, setOpen] = useState<Runner | "new">();
-  const [leaving, setLeaving] = useState<Runner>();
-  const acts = useRunnerActs(live);
+  const [removalTarget, setRemovalTarget] = useState<Runner>();
+  const actions = useRunnerActions(live);
   const list = live.value;
   const isAlone = list?.every(({ address }) => address === null) === true;
   const add = canChange ? (
@@ -57,7 +57,7 @@ function Runners({ canChange, runners }: { canChange: boolean; runners: Reading 
       {t("add")}
     </Button>
   ) : null;
-  function saved({ label }: Pick<Runner, "label">, isNew: boolean) {
+  function showSaved({ label }: Pick<Runner, "label">, isNew: boolean) {
     setOpen(undefined);
     showToast({ tone: "ok", text: t(isNew ? "added" : "saved", { name: label }) });
     void live.refresh();
@@ -77,12 +77,12 @@ function Runners({ canChange, runners }: { canChange: boolean; runners: Reading 
         <RunnerForm
           key={open === "new" ? "new" : open.id}
           runner={open === "new" ? undefined : open}
-          onSaved={(runner) => saved(runner, open === "new")}
+          onSaved={(runner) => showSaved(runner, open === "new")}
           onClose={() => setOpen(undefined)}
         />
       ) : null}
       {live.failure ? <FailureMessage failure={live.failure} onRetry={() => void live.refresh()} /> : null}
-      {acts.failure ? <FailureMessage failure={acts.failure} /> : null}
+      {actions.failure ? <FailureMessage failure={actions.failure} /> : null}
       {list ? (
         <ClampedClock value={live.failure && live.atMs}>
           <Card title={t("title")} note={list.length} bodyClassName="p-0">
@@ -92,11 +92,11 @@ function Runners({ canChange, runners }: { canChange: boolean; runners: Reading 
                   key={runner.id}
                   runner={runner}
                   canChange={canChange}
-                  isBusyWith={(runnerAct) => acts.busyWith === `${runnerAct} ${runner.id}`}
-                  onAct={(runnerAct) => {
-                    if (runnerAct === "change") setOpen(runner);
-                    else if (runnerAct === "remove") setLeaving(runner);
-                    else void acts.run(runner, runnerAct);
+                  isBusyWith={(runnerAction) => actions.busyWith === `${runnerAction} ${runner.id}`}
+                  onAct={(runnerAction) => {
+                    if (runnerAction === "change") setOpen(runner);
+                    else if (runnerAction === "remove") setRemovalTarget(runner);
+                    else void actions.run(runner, runnerAction);
                   }}
                 />
               ))}
@@ -109,24 +109,24 @@ function Runners({ canChange, runners }: { canChange: boolean; runners: Reading 
       ) : null}
 
       <RemovalDialog
-        leaving={leaving && { ...leaving, name: leaving.label }}
-        title={t("removeTitle", { name: leaving?.label ?? "" })}
-        onRemove={(gone) => {
-          setLeaving(undefined);
-          void acts.run(gone, "remove");
+        item={removalTarget && { ...removalTarget, name: removalTarget.label }}
+        title={t("removeTitle", { name: removalTarget?.label ?? "" })}
+        onRemove={(removed) => {
+          setRemovalTarget(undefined);
+          void actions.run(removed, "remove");
         }}
-        onClose={() => setLeaving(undefined)}
+        onClose={() => setRemovalTarget(undefined)}
       >
-        {t("removeText", { running: leaving?.running ?? 0 })}
+        {t("removeText", { running: removalTarget?.running ?? 0 })}
       </RemovalDialog>
     </SettingsPage>
   );
 }
 
-/** One act at a time; the list shows the outcome. */
-function useRunnerActs(live: Pick<LiveValue<Runner[]>, "refresh">) {
+/** One action at a time; the list shows the outcome. */
+function useRunnerActions(live: Pick<LiveValue<Runner[]>, "refresh">) {
   const t = useTranslations("runners");
-  const { busyWith, failure, send } = useRequests<`${RunnerAct} ${string}`>();
+  const { busyWith, failure, send } = useRequests<`${RunnerAction} ${string}`>();
   async function run({ id, label }: Runner, action: keyof typeof sentences) {
     const request =
       action === "remove"
@@ -141,12 +141,12 @@ function useRunnerActs(live: Pick<LiveValue<Runner[]>, "refresh">) {
 
 const stateAfter = { pause: "paused", drain: "draining", resume: "ready" } as const;
 
-type RunnerAct = "pause" | "drain" | "resume" | "change" | "remove";
+type RunnerAction = "pause" | "drain" | "resume" | "change" | "remove";
 type RunnerItemProps = {
   runner: Runner;
   canChange: boolean;
-  isBusyWith: (runnerAct: RunnerAct) => boolean;
-  onAct: (runnerAct: RunnerAct) => void;
+  isBusyWith: (runnerAction: RunnerAction) => boolean;
+  onAct: (runnerAction: RunnerAction) => void;
 };
 
 const tones: Readonly<Record<Runner["state"], Tone>> = {
@@ -159,7 +159,7 @@ const tones: Readonly<Record<Runner["state"], Tone>> = {
 };
 
 /** The acts that are possible in each state. */
-const acts: Readonly<Record<Runner["state"], readonly RunnerAct[]>> = {
+const stateActions: Readonly<Record<Runner["state"], readonly RunnerAction[]>> = {
   ready: ["drain", "pause"],
   draining: ["resume", "pause"],
   paused: ["resume"],
@@ -171,24 +171,24 @@ const acts: Readonly<Record<Runner["state"], readonly RunnerAct[]>> = {
 function RunnerItem({ runner, canChange, isBusyWith, onAct }: RunnerItemProps) {
   const t = useTranslations("runners");
   const { id, label, address, state, reason } = runner;
-  const own = [...acts[state], "change", ...(address === null ? [] : (["remove"] as const))] as const;
-  const offered = canChange ? own : [];
+  const actions = [...stateActions[state], "change", ...(address === null ? [] : (["remove"] as const))] as const;
+  const offered = canChange ? actions : [];
   return (
     <li data-runner={id} className="flex flex-col gap-2 border-b border-line px-3.5 py-3 last:border-b-0">
       <div className="flex flex-wrap items-center gap-x-3 gap-y-1.5">
         <h3 className="min-w-0 font-semibold break-words">{label}</h3>
         <StatusBadge tone={tones[state]} word={t(`state.${state}`)} title={t(`stateHint.${state}`)} />
         <span className="ml-auto flex flex-wrap gap-1.5">
-          {offered.map((runnerAct) => (
+          {offered.map((runnerAction) => (
             <Button
-              key={runnerAct}
+              key={runnerAction}
               size="small"
-              tone={runnerAct === "remove" ? "danger" : "plain"}
-              busy={isBusyWith(runnerAct)}
-              aria-label={t("actOn", { act: t(runnerAct), name: label })}
-              onClick={() => onAct(runnerAct)}
+              tone={runnerAction === "remove" ? "danger" : "plain"}
+              busy={isBusyWith(runnerAction)}
+              aria-label={t("actOn", { act: t(runnerAction), name: label })}
+              onClick={() => onAct(runnerAction)}
             >
-              {t(runnerAct)}
+              {t(runnerAction)}
             </Button>
           ))}
         </span>

@@ -11,29 +11,29 @@ import { EVENTS, tokenLifetimes } from "@/lib/contract/people/sign-in";
 import { type NewTokenView, type TokenBody, type TokenChoices, type TokenOperation } from "@/lib/contract/people/tokens";
 import { ChoiceField, ResourceForm, useResourceForm } from "../resource-form";
 
-type TokenFormProps = { role: Role; choices: TokenChoices; onMade: (made: NewTokenView) => void; onClose: () => void };
+type TokenFormProps = { role: Role; choices: TokenChoices; onCreated: (token: NewTokenView) => void; onClose: () => void };
 
 const fields = ["name", "connection", "connections", "operations"] as const;
 const NEVER = "never";
 
-export function TokenForm({ role: own, choices: { connections, operations }, onMade, onClose }: TokenFormProps) {
+export function TokenForm({ role: ownRole, choices: { connections, operations }, onCreated, onClose }: TokenFormProps) {
   const t = useTranslations("tokens");
   const common = useTranslations("common");
   const roleName = useTranslations("frame.member.role");
-  const grantableRoles = roles.filter((role) => hasRole(own, role));
-  const [role, setRole] = useState<Role>(hasRole(own, "operator") ? "operator" : own);
+  const grantableRoles = roles.filter((role) => hasRole(ownRole, role));
+  const [role, setRole] = useState<Role>(hasRole(ownRole, "operator") ? "operator" : ownRole);
   const [defaultConnection, setDefaultConnection] = useState(connections.find(({ current }) => current)?.id ?? connections[0]?.id ?? "");
-  const [others, setOthers] = useState<"none" | "all" | "chosen">("none");
+  const [connectionChoice, setConnectionChoice] = useState<"none" | "all" | "chosen">("none");
   const [chosenOthers, setChosenOthers] = useState<TokenChoices["connections"]>([]);
   const [kind, setKind] = useState<"all" | "reads" | "chosen">("all");
-  const [chosen, setChosen] = useState<TokenOperation[]>([]);
+  const [selectedOperations, setSelectedOperations] = useState<TokenOperation[]>([]);
   const [days, setDays] = useState("");
   const [isSent, setSent] = useState(false);
   const { busyWith, failure, field, send } = useResourceForm(fields);
 
   const rest = connections.filter(({ id }) => id !== defaultConnection);
-  const lacksOthers = others === "chosen" && !chosenOthers.some(({ id }) => id !== defaultConnection);
-  const lacksOperations = kind === "chosen" && chosen.length === 0;
+  const lacksOthers = connectionChoice === "chosen" && !chosenOthers.some(({ id }) => id !== defaultConnection);
+  const lacksOperations = kind === "chosen" && selectedOperations.length === 0;
 
   async function submit(form: HTMLFormElement) {
     setSent(true);
@@ -42,12 +42,14 @@ export function TokenForm({ role: own, choices: { connections, operations }, onM
       name: String(new FormData(form).get("name") ?? ""),
       role,
       connection: defaultConnection,
-      ...(others !== "all" && { connections: [defaultConnection, ...(others === "chosen" ? chosenOthers.map(({ id }) => id) : [])] }),
-      operations: kind === "chosen" ? chosen.map(({ name }) => name) : kind,
+      ...(connectionChoice !== "all" && {
+        connections: [defaultConnection, ...(connectionChoice === "chosen" ? chosenOthers.map(({ id }) => id) : [])],
+      }),
+      operations: kind === "chosen" ? selectedOperations.map(({ name }) => name) : kind,
       days: days === NEVER ? null : Number(days),
     };
     const result = await send("save", callApi<NewTokenView>("/api/console/tokens", { method: "POST", json }));
-    if (result.ok) onMade(result.value);
+    if (result.ok) onCreated(result.value);
   }
 
   if (defaultConnection === "")
@@ -97,13 +99,13 @@ export function TokenForm({ role: own, choices: { connections, operations }, onM
           <ChoiceField
             label={t("others")}
             error={isSent && lacksOthers ? t("wrong.others") : undefined}
-            value={others}
+            value={connectionChoice}
             options={["none", "all", "chosen"] as const}
-            onChoose={setOthers}
+            onChoose={setConnectionChoice}
           >
             {(value) => t(({ none: "othersNone", all: "othersAll", chosen: "othersChosen" } as const)[value])}
           </ChoiceField>
-          {others === "chosen" ? (
+          {connectionChoice === "chosen" ? (
             <Boxes label={t("others")}>
               <CheckList options={rest} chosen={chosenOthers} onChange={setChosenOthers}>
                 {({ name }) => name}
@@ -114,7 +116,7 @@ export function TokenForm({ role: own, choices: { connections, operations }, onM
       ) : null}
       <ChoiceField
         label={t("operations")}
-        hint={kind === "chosen" ? t("chosenCount", { count: chosen.length }) : t("operationsHint")}
+        hint={kind === "chosen" ? t("chosenCount", { count: selectedOperations.length }) : t("operationsHint")}
         error={field === "operations" || (isSent && lacksOperations) ? t("wrong.operations") : undefined}
         value={kind}
         options={["all", "reads", "chosen"] as const}
@@ -122,7 +124,7 @@ export function TokenForm({ role: own, choices: { connections, operations }, onM
       >
         {(value) => t(value)}
       </ChoiceField>
-      {kind === "chosen" ? <Operations operations={operations} chosen={chosen} onChange={setChosen} /> : null}
+      {kind === "chosen" ? <Operations operations={operations} chosen={selectedOperations} onChange={setSelectedOperations} /> : null}
       <ChoiceField
         label={t("expiry")}
         hint={days === NEVER ? t("neverHint") : undefined}
@@ -139,7 +141,7 @@ export function TokenForm({ role: own, choices: { connections, operations }, onM
 
 type OperationsProps = { operations: TokenOperation[]; chosen: TokenOperation[]; onChange: (tokenOperations: TokenOperation[]) => void };
 
-function Operations({ operations, chosen, onChange }: OperationsProps) {
+function Operations({ operations, chosen: selectedOperations, onChange }: OperationsProps) {
   const t = useTranslations("tokens");
   const id = useId();
   const [ipText, setIpText] = useState("");
@@ -151,7 +153,7 @@ function Operations({ operations, chosen, onChange }: OperationsProps) {
       </label>
       <Input id={id} type="search" value={ipText} placeholder={t("find")} onChange={({ target }) => setIpText(target.value)} />
       <Boxes label={t("operations")}>
-        <CheckList options={tokenOperations} chosen={chosen} onChange={onChange}>
+        <CheckList options={tokenOperations} chosen={selectedOperations} onChange={onChange}>
           {({ name, call }) => (
             <span className="min-w-0 truncate">
               {name === EVENTS ? t("events") : name} <span className="ml-1 font-mono text-xs text-ink-3">{call}</span>

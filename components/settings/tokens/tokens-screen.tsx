@@ -24,21 +24,21 @@ import { TokenForm } from "./token-form";
 type TokensScreenProps = {
   role: Role;
   choices: Promise<TokenChoices>;
-  own: Promise<Result<TokenView[], Failure>>;
+  ownTokens: Promise<Result<TokenView[], Failure>>;
   /** Absent for roles that may not see them. */
-  others?: Promise<Result<TokenView[], Failure>>;
+  otherTokens?: Promise<Result<TokenView[], Failure>>;
 };
 
-export function TokensScreen({ role, choices, own, others }: TokensScreenProps) {
+export function TokensScreen({ role, choices, ownTokens, otherTokens }: TokensScreenProps) {
   const t = useTranslations("tokens");
   const router = useRouter();
   const [isMaking, setMaking] = useState(false);
   const [hasMade, setHasMade] = useState(false);
-  const [made, setMade] = useState<NewTokenView>();
+  const [token, setNewToken] = useState<NewTokenView>();
   const loadedChoices = use(choices);
   function close() {
     setMaking(false);
-    setMade(undefined);
+    setNewToken(undefined);
     setHasMade(true);
   }
   return (
@@ -53,21 +53,21 @@ export function TokensScreen({ role, choices, own, others }: TokensScreenProps) 
       }
     >
       <Introduction />
-      {made ? <TokenShown made={made} onClose={close} /> : null}
-      {isMaking && !made ? (
+      {token ? <TokenShown newToken={token} onClose={close} /> : null}
+      {isMaking && !token ? (
         <TokenForm
           role={role}
           choices={loadedChoices}
-          onMade={(response) => {
-            setMade(response);
+          onCreated={(response) => {
+            setNewToken(response);
             // Refreshes the list below.
             router.refresh();
           }}
           onClose={close}
         />
       ) : null}
-      <TokenList tokens={own} title={t("own")} none={t("none")} />
-      {others ? <TokenList tokens={others} title={t("ofOthers")} none={t("ofOthersNone")} isOfOthers /> : null}
+      <TokenList tokens={ownTokens} title={t("own")} none={t("none")} />
+      {otherTokens ? <TokenList tokens={otherTokens} title={t("ofOthers")} none={t("ofOthersNone")} isOfOthers /> : null}
     </SettingsPage>
   );
 }
@@ -91,7 +91,7 @@ function Introduction() {
 }
 
 /** Shown until it is closed, and never again: the console keeps only a hash of it. */
-function TokenShown({ made: { token, view }, onClose }: { made: NewTokenView; onClose: () => void }) {
+function TokenShown({ newToken: { token, view }, onClose }: { newToken: NewTokenView; onClose: () => void }) {
   const t = useTranslations("tokens");
   const common = useTranslations("common");
   const example = `curl -H "X-API-Key: ${token}" ${window.location.origin}${apiPath("/api/jobs")}`;
@@ -134,7 +134,7 @@ function Token({ token, isOfOther }: { token: TokenView; isOfOther: boolean }) {
   const roleName = useTranslations("frame.member.role");
   const { name, member, role, state, operations, lastUsedAt } = token;
   const isSoon = useReadingFrom(useRenderedMs(), (nowMs) => state === "active" && expiresSoon(token, nowMs));
-  const shown = isSoon ? "soon" : state;
+  const shownState = isSoon ? "soon" : state;
   const mayDo = operations === "all" ? t("mayAll") : operations === "reads" ? t("mayRead") : t("chosenCount", { count: operations.length });
   return (
     <>
@@ -155,7 +155,7 @@ function Token({ token, isOfOther }: { token: TokenView; isOfOther: boolean }) {
       </div>
       <span className="w-[72px]">{roleName(role)}</span>
       <span className="w-[116px]">
-        <StatusBadge tone={tones[shown]} word={t(`state.${shown}`)} />
+        <StatusBadge tone={tones[shownState]} word={t(`state.${shownState}`)} />
       </span>
     </>
   );
@@ -172,6 +172,6 @@ function Life({ token: { state, expiresAt } }: { token: TokenView }) {
   const t = useTranslations("tokens");
   const clock = useTimeFormat();
   if (expiresAt === undefined) return ` · ${t("noExpiry")}`;
-  const until = clock(expiresAt, "day");
-  return until ? ` · ${t(state === "expired" ? "expired" : "expires", { until })}` : null;
+  const expiryText = clock(expiresAt, "day");
+  return expiryText ? ` · ${t(state === "expired" ? "expired" : "expires", { until: expiryText })}` : null;
 }

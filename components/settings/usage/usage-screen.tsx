@@ -135,9 +135,9 @@ function byMember(rows: readonly UsageRow[]): UsageRow[][] {
 
 function MemberRows({ rows }: { rows: readonly UsageRow[] }) {
   const t = useTranslations("usage");
-  const { name: own = t("somebody"), token } = rows[0]?.member ?? {};
-  const name = token === undefined ? own : t("byToken", { token, name: own });
-  const nameOf = ({ kind, name: own = "" }: UsageConnection) => (kind === "named" ? own : t(kind));
+  const { name: memberName = t("somebody"), token } = rows[0]?.member ?? {};
+  const name = token === undefined ? memberName : t("byToken", { token, name: memberName });
+  const nameOf = ({ kind, name: connectionName = "" }: UsageConnection) => (kind === "named" ? connectionName : t(kind));
   return (
     <tbody className="border-b border-line">
       {rows.map(({ connection, ...figures }, index) => (

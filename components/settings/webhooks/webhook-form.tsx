@@ -19,7 +19,7 @@ import { eventKey } from "./delivery-log";
 type WebhookFormProps = {
   webhook?: WebhookView;
   connections: readonly { id: string; name: string }[];
-  onSaved: (saved: WebhookSaved) => void;
+  onSaved: (result: WebhookSaved) => void;
   onClose: () => void;
 };
 const fields = ["name", "url", "events", "connection"] as const;
@@ -38,7 +38,7 @@ export function WebhookForm({ webhook, connections, onSaved, onClose }: WebhookF
   const [events, setEvents] = useState<WebhookView["events"]>(webhook?.events ?? ["job.completed", "job.failed"]);
   const [renewSecret, setRenewSecret] = useState<RenewWebhookSecret>();
   const { busyWith, failure, field: faulty, send } = useResourceForm(fields);
-  const wrong = (field: (typeof fields)[number]) => (faulty === field ? t(`wrong.${field}`) : undefined);
+  const fieldError = (field: (typeof fields)[number]) => (faulty === field ? t(`wrong.${field}`) : undefined);
 
   async function submit(form: HTMLFormElement) {
     const data = new FormData(form);
@@ -70,7 +70,7 @@ export function WebhookForm({ webhook, connections, onSaved, onClose }: WebhookF
     >
       <InputField
         label={t("name")}
-        error={wrong("name")}
+        error={fieldError("name")}
         name="name"
         required
         autoFocus
@@ -81,7 +81,7 @@ export function WebhookForm({ webhook, connections, onSaved, onClose }: WebhookF
       {webhook ? null : (
         <ChoiceField
           label={words("connection")}
-          error={wrong("connection")}
+          error={fieldError("connection")}
           value={connection}
           options={connections.map(({ id }) => id)}
           onChoose={setConnection}
@@ -95,7 +95,7 @@ export function WebhookForm({ webhook, connections, onSaved, onClose }: WebhookF
       <InputField
         label={t("url")}
         hint={webhook ? t("urlKept", { origin: webhook.origin }) : t("urlHint")}
-        error={wrong("url")}
+        error={fieldError("url")}
         name="url"
         type="url"
         required={!webhook}
@@ -110,7 +110,7 @@ export function WebhookForm({ webhook, connections, onSaved, onClose }: WebhookF
           </CheckList>
         </div>
         <p className="text-sm text-ink-3">{t("runnersHint")}</p>
-        {wrong("events") ? <p className="text-sm text-bad">{wrong("events")}</p> : null}
+        {fieldError("events") ? <p className="text-sm text-bad">{fieldError("events")}</p> : null}
       </fieldset>
       <CheckField label={t("includesPrompts")} name="includesPrompts" defaultChecked={webhook?.includesPrompts} />
       <CheckField label={t("isEnabled")} name="isEnabled" defaultChecked={webhook?.isEnabled ?? true} />

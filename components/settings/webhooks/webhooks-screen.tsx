@@ -65,7 +65,7 @@ export function WebhooksScreen({ role, connections, webhooks }: WebhooksScreenPr
           <Webhook
             webhook={webhook}
             connection={connections.find(({ id }) => id === webhook.connection)?.name ?? webhook.connection}
-            acts={[
+            actions={[
               { key: "test", label: t("test"), onClick: () => void sendTest(webhook, fail), isBusy: busyWith === webhook.id },
               { key: "deliveries", label: t("deliveries"), onClick: () => setShown(webhook) },
               { key: "change", label: t("change"), onClick: change },
@@ -87,9 +87,9 @@ export function WebhooksScreen({ role, connections, webhooks }: WebhooksScreenPr
   );
 }
 
-type WebhookProps = { webhook: WebhookView; connection: string; acts: Parameters<typeof ResourceItem>[0]["acts"] };
+type WebhookProps = { webhook: WebhookView; connection: string; actions: Parameters<typeof ResourceItem>[0]["actions"] };
 
-function Webhook({ webhook, connection, acts }: WebhookProps) {
+function Webhook({ webhook, connection, actions }: WebhookProps) {
   const t = useTranslations("webhooks");
   const { name, origin, format, events, includesPrompts, isEnabled, last, oldSecretUntil } = webhook;
   const lastDelivery = last ? (
@@ -105,7 +105,7 @@ function Webhook({ webhook, connection, acts }: WebhookProps) {
       words="webhooks"
       name={name}
       badge={isEnabled ? null : <StatusBadge tone="off" word={t("paused")} />}
-      acts={acts}
+      actions={actions}
       facts={[
         [t("connection"), connection],
         [t("events"), events.map((event) => t(`event.${eventKey(event)}`)).join(", ")],

@@ -21,17 +21,17 @@ type AddressLineProps = {
   onAgain: (url: string) => void;
 };
 
-/** One address: the file found there, or why it is not fetched. The query is never shown. */
+/** One URL: its file, or why it can't be downloaded. The query is never shown. */
 export function AddressLine({ address, check, refused, locale, onAgain }: AddressLineProps) {
   const facts = check?.kind === "known" ? check.facts : undefined;
   return (
     <div className="flex gap-3">
-      {facts?.picture ? <Remote picture={facts.picture} name={facts.name ?? address.shown} /> : null}
+      {facts?.picture ? <Remote picture={facts.picture} name={facts.name ?? address.displayUrl} /> : null}
       <div className="min-w-0 flex-1">
-        <p className="truncate" title={address.shown}>
-          <FileName name={facts?.name ?? address.shown} />
+        <p className="truncate" title={address.displayUrl}>
+          <FileName name={facts?.name ?? address.displayUrl} />
         </p>
-        {facts?.name ? <p className="truncate text-sm text-ink-3">{address.shown}</p> : null}
+        {facts?.name ? <p className="truncate text-sm text-ink-3">{address.displayUrl}</p> : null}
         {refused ? (
           <p className="text-sm text-bad">{refused}</p>
         ) : (
@@ -61,7 +61,7 @@ function Verdict({ address, check, locale, onAgain }: AddressLineProps) {
         {check.failure.code === "UNSUPPORTED_SOURCE" ? null : (
           <button
             type="button"
-            aria-label={`${t("again")}: ${address.shown}`}
+            aria-label={`${t("again")}: ${address.displayUrl}`}
             className="text-ink underline underline-offset-2"
             onClick={() => onAgain(address.url)}
           >
@@ -102,18 +102,18 @@ export function useAddressChecks(addresses: readonly Address[], connection: stri
   const requestedUrls = useRef(new Set<string>());
   const isAbsent = useRef(false);
   const validUrls = useMemo(() => addresses.filter(({ fault }) => fault === undefined).map(({ url }) => url), [addresses]);
-  const put = (url: string, check: SourceCheck) => setChecks((now) => new Map(now).set(url, check));
+  const storeCheck = (url: string, check: SourceCheck) => setChecks((now) => new Map(now).set(url, check));
 
   const askAll = useEffectEvent((signal: AbortSignal) => {
     const waiting = validUrls.filter((url) => !requestedUrls.current.has(url));
     const lane = async () => {
       for (let url = waiting.shift(); url !== undefined && !signal.aborted; url = waiting.shift()) {
         if (isAbsent.current) {
-          put(url, { kind: "unsupported" });
+          storeCheck(url, { kind: "unsupported" });
           continue;
         }
         requestedUrls.current.add(url);
-        put(url, { kind: "asking" });
+        storeCheck(url, { kind: "asking" });
         const result = await callApi<unknown>(withQuery("/api/assets/remote-metadata", { url, connection }), {
           signal,
           cache: "no-store",
@@ -124,7 +124,7 @@ export function useAddressChecks(addresses: readonly Address[], connection: stri
         }
         const check = toCheck(result);
         isAbsent.current ||= check.kind === "unsupported";
-        put(url, check);
+        storeCheck(url, check);
       }
     };
     for (let at = 0; at < MAX_CONCURRENT; at++) void lane();
@@ -154,7 +154,7 @@ type SourceCheck =
   { kind: "asking" } | { kind: "known"; facts: SourceFacts } | { kind: "refused"; failure: ApiFailure } | { kind: "unsupported" };
 
 const spoken = object({}, { message: text, code: text });
-const sentence: Reader<string> = (sent) => text(sent) ?? spoken(sent)?.message ?? spoken(sent)?.code;
+const sentence: Reader<string> = (body) => text(body) ?? spoken(body)?.message ?? spoken(body)?.code;
 const metadata = object(
   {},
   {
@@ -186,7 +186,7 @@ function toFacts(response: unknown): SourceFacts {
 
 type AddressFault = "none" | "scheme" | "host" | "credentials" | "long" | "twice";
 /** `shown` is without the query, which may hold a token. */
-export type Address = { url: string; shown: string; fault?: AddressFault };
+export type Address = { url: string; displayUrl: string; fault?: AddressFault };
 
 export const MAX_ADDRESSES = 100;
 const MAX_LENGTH = 4_000;
@@ -196,11 +196,11 @@ export function readAddresses(text: string): { addresses: Address[]; isCut: bool
     .split("\n")
     .map((line) => line.trim())
     .filter((line) => line !== "");
-  const seen = new Set<string>();
+  const seenUrls = new Set<string>();
   const addresses = lines.slice(0, MAX_ADDRESSES).map((url): Address => {
-    const fault = seen.has(url) ? "twice" : faultOf(url);
-    seen.add(url);
-    return { url, shown: maskedAddress(url).slice(0, 300), ...(fault && { fault }) };
+    const fault = seenUrls.has(url) ? "twice" : faultOf(url);
+    seenUrls.add(url);
+    return { url, displayUrl: maskedAddress(url).slice(0, 300), ...(fault && { fault }) };
   });
   return { addresses, isCut: lines.length > MAX_ADDRESSES };
 }

@@ -30,12 +30,12 @@ export function DownloadList({ downloads, connection, canAdd }: DownloadListProp
   const t = useTranslations("uploads.downloads");
   const errors = useTranslations("errors");
   const { list, failure, atMs } = downloads;
-  const shown = failure ?? list?.failure;
+  const shownFailure = failure ?? list?.failure;
   return (
     <div role="region" aria-label={t("list")} tabIndex={0} className="max-h-[min(312px,46dvh)] overflow-y-auto">
-      {shown ? (
+      {shownFailure ? (
         <p role="status" className="border-b border-line px-3 py-2 text-sm text-bad">
-          {failureText(errors, shown)}
+          {failureText(errors, shownFailure)}
           {atMs === undefined ? null : <span className="text-ink-2"> {t("maybeOld")}</span>}
         </p>
       ) : null}
@@ -59,11 +59,11 @@ function DownloadRow({ task, connection, downloads, canAdd }: DownloadListProps 
   const name = nameOf(task);
   const { busyWith, failure, send } = useRequests<"cancel" | "retry" | "forget">();
   const isBusy = busyWith !== undefined;
-  // A cancel that came too late is answered by the task's outcome.
+  // A late cancel returns the task's outcome.
   const refused = failure?.status === 409 && (state === "completed" || state === "cancelled") ? undefined : failure;
-  const act = async (verb: "cancel" | "retry" | "forget") => {
-    const own: `/${string}` = `/api/console/tasks/${encodeURIComponent(id)}`;
-    const request = verb === "forget" ? callApi(own, { method: "DELETE" }) : callApi(`${own}/${verb}`, { method: "POST" });
+  const callTask = async (verb: "cancel" | "retry" | "forget") => {
+    const taskPath: `/${string}` = `/api/console/tasks/${encodeURIComponent(id)}`;
+    const request = verb === "forget" ? callApi(taskPath, { method: "DELETE" }) : callApi(`${taskPath}/${verb}`, { method: "POST" });
     await send(
       verb,
       request.then(async (result) => {
@@ -90,10 +90,10 @@ function DownloadRow({ task, connection, downloads, canAdd }: DownloadListProps 
       }
       progress={state === "working" && share !== undefined ? { value: share, label: t("downloads.progress", { name }) } : undefined}
       link={assetId ? <OpenAsset assetId={assetId} name={name} connection={connection} /> : null}
-      acts={[
-        canAdd && task.canCancel && { icon: Square, label: t("act.cancel", { name }), onClick: () => void act("cancel"), isBusy },
-        canAdd && task.canRetry && { icon: RotateCw, label: t("act.again", { name }), onClick: () => void act("retry"), isBusy },
-        canAdd && state !== "working" && { icon: X, label: t("act.dismiss", { name }), onClick: () => void act("forget"), isBusy },
+      actions={[
+        canAdd && task.canCancel && { icon: Square, label: t("act.cancel", { name }), onClick: () => void callTask("cancel"), isBusy },
+        canAdd && task.canRetry && { icon: RotateCw, label: t("act.again", { name }), onClick: () => void callTask("retry"), isBusy },
+        canAdd && state !== "working" && { icon: X, label: t("act.dismiss", { name }), onClick: () => void callTask("forget"), isBusy },
       ]}
       className="min-h-[52px] py-1.5"
     >
@@ -110,8 +110,10 @@ function progressText({ state, word, reason, bytesDone, bytesTotal }: DownloadTa
   if (state !== "working") return t(`downloads.${state}`);
   if (bytesDone === undefined) return word === "created" ? t("downloads.waiting") : t("downloads.workingSince");
   if (word === "created" && bytesDone === 0) return t("downloads.waiting");
-  const done = formatBytes(bytesDone, locale);
-  const progressText = bytesTotal ? t("downloads.share", { done, total: formatBytes(bytesTotal, locale) }) : t("downloads.bytes", { done });
+  const doneText = formatBytes(bytesDone, locale);
+  const progressText = bytesTotal
+    ? t("downloads.share", { done: doneText, total: formatBytes(bytesTotal, locale) })
+    : t("downloads.bytes", { done: doneText });
   return `${t("downloads.working")} · ${progressText}`;
 }
 

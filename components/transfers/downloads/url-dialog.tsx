@@ -55,7 +55,7 @@ export function UrlDialog({ connection, text, onText, onStarted, onClose }: UrlD
     const failures = new Map<string, ApiFailure>();
     const headers = { [ACT_HEADER]: newUuid() };
     const count = { already: 0, started: 0 };
-    // One after another; if one is refused, the others are still fetched.
+    // One at a time; a refused one doesn't stop the others.
     for (const { url } of good) {
       const result = await callApi<{ id?: string; task_id?: string }>(withQuery("/api/assets/download", { connection }), {
         method: "POST",
@@ -74,8 +74,8 @@ export function UrlDialog({ connection, text, onText, onStarted, onClose }: UrlD
     if (count.started > 0) onStarted();
     setRefused(failures);
     // Accepted addresses leave the list; refused ones, and those never requested, stay.
-    const taken = new Set(good.map(({ url }) => url).filter((url) => !failures.has(url)));
-    const left = addresses.filter(({ url }) => !taken.has(url));
+    const addedUrls = new Set(good.map(({ url }) => url).filter((url) => !failures.has(url)));
+    const left = addresses.filter(({ url }) => !addedUrls.has(url));
     if (left.length === 0) return onClose();
     onText(left.map(({ url }) => url).join("\n"));
   }

@@ -17,7 +17,7 @@ type AssetFieldsFormProps = {
   onChange: (draft: AssetFieldsDraft) => void;
   /** For a single file: several files keep their names. */
   hasNameField?: boolean;
-  /** There is no file whose name is the default. */
+  /** No file, so there is no default name. */
   isNameless?: boolean;
   /** The asset is already stored under a name. */
   isStored?: boolean;
@@ -128,12 +128,12 @@ export function fieldsForFile(shared: AssetFields, path: string, use: FolderUse)
 }
 
 /** Adds the form's fields to the existing ones. Empty fields keep their values. */
-export function mergeFields(before: AssetFields, added: AssetFields): AssetFields {
+export function mergeFields(before: AssetFields, newFields: AssetFields): AssetFields {
   return {
     name: before.name,
-    tags: [...new Set([...before.tags, ...added.tags])],
-    metadata: withSpellingsOf(before.metadata, withSpellingsOf(added.metadata, { ...before.metadata, ...added.metadata })),
-    previewId: added.previewId ?? before.previewId,
+    tags: [...new Set([...before.tags, ...newFields.tags])],
+    metadata: withSpellingsOf(before.metadata, withSpellingsOf(newFields.metadata, { ...before.metadata, ...newFields.metadata })),
+    previewId: newFields.previewId ?? before.previewId,
   };
 }
 

@@ -22,7 +22,7 @@ export function ItemDialog({ item, onClose }: { item: UploadItem; onClose: () =>
   const locale = useLocale();
   const { file, status, hash } = item;
   const asset = status.kind === "done" ? status.asset : undefined;
-  const other = otherName(item);
+  const differentName = otherName(item);
   const describe = (assetFields: AssetFields) => tabUploads.describe(new Set([item.key]), () => assetFields);
   const facts: [string, ReactNode][] = [
     // For a failed file, the reason is shown above.
@@ -59,9 +59,9 @@ export function ItemDialog({ item, onClose }: { item: UploadItem; onClose: () =>
           </Link>
         </p>
       ) : null}
-      {other === undefined ? null : (
+      {differentName === undefined ? null : (
         <p className="mb-4 flex flex-wrap items-center gap-2">
-          <span className="min-w-0 break-words">{t("item.deduplicatedAs", { name: other })}</span>
+          <span className="min-w-0 break-words">{t("item.deduplicatedAs", { name: differentName })}</span>
           {cannotChange(item) ? null : (
             <Button size="small" onClick={() => describe({ ...item.assetFields, name: file.name })}>
               {t("item.rename", { name: file.name })}
@@ -82,7 +82,7 @@ export function ItemDialog({ item, onClose }: { item: UploadItem; onClose: () =>
   );
 }
 
-/** Describes all listed files at once: what is filled in is added to each. */
+/** Describes all listed files at once: typed values are added to each. */
 export function DescribeAllDialog({ items, onClose }: { items: readonly UploadItem[]; onClose: () => void }) {
   const t = useTranslations("uploads.item");
   const [first] = items;
@@ -94,7 +94,7 @@ export function DescribeAllDialog({ items, onClose }: { items: readonly UploadIt
         connection={first?.connection}
         start={{ ...newDraft, tags: "" }}
         label={t("save")}
-        onSave={(more) => tabUploads.describe(keys, ({ assetFields }) => mergeFields(assetFields, more))}
+        onSave={(newFields) => tabUploads.describe(keys, ({ assetFields }) => mergeFields(assetFields, newFields))}
         onClose={onClose}
       />
     </Dialog>

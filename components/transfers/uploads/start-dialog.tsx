@@ -143,8 +143,8 @@ export function HashDialog({ connection, onClose }: { connection?: string; onClo
   const [text, setText] = useState("");
   const [draft, setDraft] = useState(() => ({ ...newDraft, tags: uploadPreferences.get().tags }));
   const [faults, setFaults] = useState<DraftErrors & { hash?: true; noTags?: true }>({});
-  const [outcome, setOutcome] = useState<{ made?: StoredAsset; notMade?: "unknown" | "notMade" | "unsure"; failure?: ApiFailure }>({});
-  const { made, notMade, failure } = outcome;
+  const [outcome, setOutcome] = useState<{ asset?: StoredAsset; notMade?: "unknown" | "notMade" | "unsure"; failure?: ApiFailure }>({});
+  const { asset: made, notMade, failure } = outcome;
   const [isBusy, setBusy] = useState(false);
 
   async function add() {
@@ -159,7 +159,7 @@ export function HashDialog({ connection, onClose }: { connection?: string; onClo
     const body = { hash, tags, ...(name !== "" && { name }), ...(Object.keys(metadata).length > 0 && { user_metadata: metadata }) };
     const result = await offerHash<StoredAsset>(body, { connection });
     const asset = result.ok && result.value.kind === "made" ? result.value.asset : undefined;
-    const written =
+    const saveResult =
       asset && previewId !== undefined
         ? await callApi(withQuery(`/api/assets/${encodeURIComponent(asset.id)}`, { connection }), {
             method: "PUT",
@@ -170,9 +170,9 @@ export function HashDialog({ connection, onClose }: { connection?: string; onClo
     if (asset) tellStored();
     const unmade = result.ok && result.value.kind !== "made" ? result.value : undefined;
     setOutcome({
-      made: asset,
+      asset,
       notMade: unmade?.kind,
-      failure: !written.ok ? written.failure : unmade && "failure" in unmade ? unmade.failure : undefined,
+      failure: !saveResult.ok ? saveResult.failure : unmade && "failure" in unmade ? unmade.failure : undefined,
     });
   }
 

@@ -19,51 +19,53 @@ import { createUploadStore } from "./upload-store";
 export const tabUploads = createUploadStore(
   {
     hash: hashPool,
-    byId: (id, asking) => call<StoredAsset>(asking, assetPath(id), {}),
-    async fromHash(hash, file, assetFields, asking) {
+    byId: (id, options) => call<StoredAsset>(options, assetPath(id), {}),
+    async fromHash(hash, file, assetFields, options) {
       const offer = {
         hash: `blake3:${hash}`,
         tags: assetFields.tags,
         ...(file.type && { mime_type: file.type }),
-        ...written(file, assetFields),
+        ...toFormFields(file, assetFields),
       };
-      const offered = await waiting(asking, () => offerHash<StoredAsset>(offer, asking));
+      const offered = await waiting(options, () => offerHash<StoredAsset>(offer, options));
       if (!offered.ok) return offered;
       if (offered.value.kind === "unsure" && offered.value.failure) return failed(offered.value.failure);
       return ok(offered.value.kind === "made" ? offered.value.asset : undefined);
     },
     send: ({ id, file, assetFields }, { onProgress, ...asking }) => {
-      const { connection, signal, act } = asking;
-      const fields = { id, tags: assetFields.tags, preview_id: assetFields.previewId, ...written(file, assetFields) };
+      const { connection, signal, action } = asking;
+      const fields = { id, tags: assetFields.tags, preview_id: assetFields.previewId, ...toFormFields(file, assetFields) };
       const form = new FormData();
       // Fields before the bytes, so that a streaming reader has them first.
       for (const [name, value] of Object.entries(fields))
         if (value !== undefined) form.set(name, typeof value === "string" ? value : writeExactJson(value));
       form.set("file", file, file.name);
-      return waiting(asking, () => upload<StoredAsset>(withQuery("/api/assets", { connection }), { form, onProgress, signal, act }));
+      return waiting(asking, () =>
+        upload<StoredAsset>(withQuery("/api/assets", { connection }), { form, onProgress, signal, act: action }),
+      );
     },
     canBeRead,
     change: writeChanges,
     nowMs: () => performance.now(),
   },
-  { stored: tellStored },
+  { storedAsset: tellStored },
 );
 
-function call<T>(asking: RequestOptions, path: `/${string}`, init: CallInit) {
-  const { connection, signal, act } = asking;
-  const headers = act === undefined ? undefined : { [ACT_HEADER]: act };
-  return waiting(asking, () => callApi<T>(withQuery(path, { connection }), { ...init, headers, signal, cache: "no-store" }));
+function call<T>(options: RequestOptions, path: `/${string}`, init: CallInit) {
+  const { connection, signal, action } = options;
+  const headers = action === undefined ? undefined : { [ACT_HEADER]: action };
+  return waiting(options, () => callApi<T>(withQuery(path, { connection }), { ...init, headers, signal, cache: "no-store" }));
 }
 
-function waiting<T>({ signal, onHold }: RequestOptions, ask: () => Promise<Result<T, ApiFailure>>) {
-  return retryRateLimited(ask, { signal, onWait: (ms) => onHold(ms !== undefined) });
+function waiting<T>({ signal, onHold }: RequestOptions, request: () => Promise<Result<T, ApiFailure>>) {
+  return retryRateLimited(request, { signal, onWait: (ms) => onHold(ms !== undefined) });
 }
 
 /** Each part separately: a service that changes no names may still accept tags. The first refusal is reported. */
 async function writeChanges(
   id: string,
   { addedTags, removedTags, fields }: FieldChanges,
-  asking: RequestOptions,
+  options: RequestOptions,
 ): Promise<Result<unknown, FieldsFailure>> {
   const tags: `/${string}` = `${assetPath(id)}/tags`;
   const calls: { path: `/${string}`; init: CallInit; parts: AssetFieldPart[] }[] = [];
@@ -73,11 +75,11 @@ async function writeChanges(
   if (fieldParts.length > 0) calls.push({ path: assetPath(id), init: { method: "PUT", json: fields }, parts: fieldParts });
   let failure: ApiFailure | undefined;
   const parts: AssetFieldPart[] = [];
-  for (const { path, init, parts: its } of calls) {
-    const result = await call(asking, path, init);
+  for (const { path, init, parts: writtenParts } of calls) {
+    const result = await call(options, path, init);
     if (result.ok) continue;
     failure ??= result.failure;
-    parts.push(...its);
+    parts.push(...writtenParts);
   }
   return failure ? failed({ failure, parts: [...new Set(parts)] }) : ok(undefined);
 }
@@ -90,6 +92,6 @@ const fieldOrder = [
 
 const assetPath = (id: string): `/${string}` => `/api/assets/${encodeURIComponent(id)}`;
 
-function written(file: File, { name, metadata }: AssetFields) {
+function toFormFields(file: File, { name, metadata }: AssetFields) {
   return { name: name || file.name, ...(Object.keys(metadata).length > 0 && { user_metadata: metadata }) };
 }

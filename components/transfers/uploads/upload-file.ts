@@ -15,7 +15,7 @@ import { type AssetFields, type FieldChanges } from "./asset-fields-form";
 import { type Check, type FieldsFailure, type SentWhole, type StoredAsset, type UploadItem, type UploadStatus } from "./upload-item";
 
 type Answer = Promise<Result<StoredAsset, ApiFailure>>;
-export type RequestOptions = { connection?: string; act?: string; signal: AbortSignal; onHold: (isHolding: boolean) => void };
+export type RequestOptions = { connection?: string; action?: string; signal: AbortSignal; onHold: (isHolding: boolean) => void };
 
 export type UploadPorts = {
   hash: HashPool;
@@ -37,17 +37,17 @@ export type UploadPorts = {
   nowMs: () => number;
 };
 
-/** What earlier uploads revealed about the service and this browser. */
+/** Facts learned from earlier uploads about the service and this browser. */
 export type UploadConditions = {
   speeds: () => Speeds;
-  measured: (what: keyof Speeds, sample: { bytes: number; ms: number }) => void;
+  measured: (speed: keyof Speeds, sample: { bytes: number; ms: number }) => void;
   /** Of one connection. */
   service: { takesNoId?: boolean; hasNoFromHash?: SentWhole };
 };
 
 type Reports = {
   status: (status: UploadStatus) => void;
-  remember: (facts: Partial<Pick<UploadItem, "hash" | "hashedTo" | "mayBeThere" | "sentWhole">>) => void;
+  remember: (facts: Partial<Pick<UploadItem, "hash" | "hashedTo" | "mayBeStored" | "sentWhole">>) => void;
 };
 
 type Carrying = {
@@ -60,22 +60,22 @@ type Carrying = {
 };
 
 export async function uploadFile(item: UploadItem, { ports, conditions, report, isBehind, signal }: Carrying): Promise<UploadStatus> {
-  const { file, assetFields, connection, act } = item;
+  const { file, assetFields, connection, action } = item;
   const requestOptions = (during: UploadStatus): RequestOptions => ({
     connection,
-    act,
+    action,
     signal,
     onHold: (isHolding) => report.status(isHolding ? { kind: "holding" } : during),
   });
   let hash = item.hash;
 
-  if (item.mayBeThere) {
+  if (item.mayBeStored) {
     report.status({ kind: "asking" });
     const result = await ports.byId(item.id, requestOptions({ kind: "asking" }));
     if (result.ok)
       return { kind: "done", asset: result.value, sentBytes: file.size, check: checkStored(result.value, { size: file.size, hash }) };
     if (result.failure.status !== 404) return { kind: "failed", failure: result.failure };
-    report.remember({ mayBeThere: false });
+    report.remember({ mayBeStored: false });
   }
 
   const whole = reasonToSend(item, conditions);
@@ -112,32 +112,32 @@ export async function uploadFile(item: UploadItem, { ports, conditions, report, 
 
   async function sendIt(): Promise<UploadStatus> {
     let isSent = false;
-    // If the hash was not made first, it is made during sending: what arrived is still compared.
-    const late =
+    // If the hash wasn't computed first, it is computed during sending and compared.
+    const hashPromise =
       hash === undefined && !signal.aborted
         ? hashIt((share) => isSent && report.status({ kind: "checking", share }))
         : Promise.resolve(hash);
     const started = ports.nowMs();
-    const answer = await sendOnce(!conditions.service.takesNoId);
-    if (!answer.ok) {
-      const there = mayHaveArrived(answer.failure) ? await lookUp() : undefined;
-      return there ?? { kind: "failed", failure: answer.failure };
+    const result = await sendOnce(!conditions.service.takesNoId);
+    if (!result.ok) {
+      const existingStatus = mayHaveArrived(result.failure) ? await lookUp() : undefined;
+      return existingStatus ?? { kind: "failed", failure: result.failure };
     }
     conditions.measured("send", { bytes: file.size, ms: ports.nowMs() - started });
     isSent = true;
     if (hash === undefined) report.status({ kind: "checking", share: 0 });
-    const ours = await late;
-    return finished(answer.value, file.size, ours === "unreadable" ? undefined : ours);
+    const localHash = await hashPromise;
+    return finished(result.value, file.size, localHash === "unreadable" ? undefined : localHash);
   }
 
   /** It may have arrived anyway: looks it up at the service. Undefined: it has not, or the service cannot say, which is remembered. */
   async function lookUp(): Promise<UploadStatus | undefined> {
-    report.remember({ mayBeThere: true });
+    report.remember({ mayBeStored: true });
     if (signal.aborted || conditions.service.takesNoId) return undefined;
     report.status({ kind: "checking", share: 1 });
-    const found = await ports.byId(item.id, requestOptions({ kind: "checking", share: 1 }));
-    if (found.ok) return finished(found.value, file.size, hash);
-    if (found.failure.status === 404) report.remember({ mayBeThere: false });
+    const existing = await ports.byId(item.id, requestOptions({ kind: "checking", share: 1 }));
+    if (existing.ok) return finished(existing.value, file.size, hash);
+    if (existing.failure.status === 404) report.remember({ mayBeStored: false });
     return undefined;
   }
 
@@ -147,19 +147,19 @@ export async function uploadFile(item: UploadItem, { ports, conditions, report, 
     onProgress(0);
     const sending = {
       connection,
-      act,
+      action,
       signal,
       onProgress,
       onHold: (isOnHold: boolean) => report.status(isOnHold ? { kind: "holding" } : { kind: "sending", share }),
     };
-    const answer = await ports.send({ file, assetFields, ...(withId && { id: item.id }) }, sending);
-    if (answer.ok || !withId || signal.aborted || answer.failure.code !== "UNSUPPORTED_FIELD") return answer;
+    const result = await ports.send({ file, assetFields, ...(withId && { id: item.id }) }, sending);
+    if (result.ok || !withId || signal.aborted || result.failure.code !== "UNSUPPORTED_FIELD") return result;
     conditions.service.takesNoId = true;
     return sendOnce(false);
   }
 
-  function finished(asset: StoredAsset, sentBytes: number, ours: string | undefined): UploadStatus {
-    return { kind: "done", asset, sentBytes, check: checkStored(asset, { size: file.size, hash: ours }) };
+  function finished(asset: StoredAsset, sentBytes: number, localHash: string | undefined): UploadStatus {
+    return { kind: "done", asset, sentBytes, check: checkStored(asset, { size: file.size, hash: localHash }) };
   }
 }
 
@@ -188,14 +188,14 @@ const unreadable: ApiFailure = { code: "FILE_UNREADABLE", message: "", status: 0
 
 const hex = /^[0-9a-f]{64}$/;
 
-/** `hash`: ours, as bare hexadecimal digits; undefined if there is none. */
+/** `hash`: the local hash in hexadecimal; undefined if there is none. */
 export function checkStored(asset: StoredAsset, { size, hash }: { size: number; hash: string | undefined }): Check {
-  if (asset.size !== undefined && asset.size !== size) return { kind: "differs", theirs: String(asset.size) };
+  if (asset.size !== undefined && asset.size !== size) return { kind: "differs", serverHash: String(asset.size) };
   if (hash === undefined) return { kind: "unchecked", why: "not-hashed" };
   if (asset.asset_hash === undefined || asset.asset_hash === "") return { kind: "unchecked", why: "no-hash" };
-  const theirs = asset.asset_hash.toLowerCase();
-  const digits = theirs.startsWith("blake3:") ? theirs.slice("blake3:".length) : theirs;
+  const serverHash = asset.asset_hash.toLowerCase();
+  const digits = serverHash.startsWith("blake3:") ? serverHash.slice("blake3:".length) : serverHash;
   // Another algorithm, or a name that is no hash: it cannot be compared.
   if (!hex.test(digits)) return { kind: "unchecked", why: "other-hash" };
-  return digits === hash ? { kind: "verified" } : { kind: "differs", theirs };
+  return digits === hash ? { kind: "verified" } : { kind: "differs", serverHash };
 }

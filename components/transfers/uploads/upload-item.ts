@@ -6,7 +6,7 @@ import { type Failure } from "@/lib/contract/failure";
 import { type JsonObject } from "@/lib/contract/json/json";
 import { type AssetFieldPart, type AssetFields } from "./asset-fields-form";
 
-/** The service's answer about an asset that was made or found. */
+/** The service's response with the created or existing asset. */
 export type StoredAsset = {
   id: string;
   name?: string;
@@ -31,7 +31,7 @@ export type SentWhole =
 export type Check =
   | { kind: "verified" }
   /** Alarm: the service holds something else than what was sent. */
-  | { kind: "differs"; theirs: string }
+  | { kind: "differs"; serverHash: string }
   | { kind: "unchecked"; why: "no-hash" | "other-hash" | "not-hashed" };
 
 export type UploadStatus =
@@ -46,7 +46,7 @@ export type UploadStatus =
   /** The service requested a pause. */
   | { kind: "holding" }
   /** `lost`: bytes were being sent, so the file starts again. */
-  | { kind: "paused"; lost: boolean }
+  | { kind: "paused"; isLost: boolean }
   | { kind: "done"; asset: StoredAsset; sentBytes: number; check: Check }
   | { kind: "failed"; failure: Failure };
 
@@ -54,17 +54,17 @@ export type FieldsFailure = { parts: readonly AssetFieldPart[]; failure: Failure
 
 export type UploadItem = {
   key: number;
-  /** Made here, so that sending the same file again gives the same asset. */
+  /** Generated here, so that resending the same file yields the same asset. */
   id: string;
   file: File;
   connection?: string;
   /** The id of the files added together. */
-  act?: string;
+  action?: string;
   assetFields: AssetFields;
   hash?: string;
   hashedTo?: HashPoint;
   /** It was sent before without a clear answer: looks up its id at the service first. */
-  mayBeThere: boolean;
+  mayBeStored: boolean;
   sentWhole?: SentWhole;
   /** It claims to be a picture, but this browser cannot read it as one. */
   isNoPicture?: boolean;
@@ -103,10 +103,10 @@ export function isProblem(item: UploadItem): boolean {
 
 /** The newest request; its number distinguishes two requests for the same way. */
 export type UploadRequest = { id: number } & (
-  | { way: "files"; dropped: Promise<DroppedFiles> }
-  | { way: "url"; address?: string }
-  | { way: "hash" }
-  | { way: "tray" }
+  | { source: "files"; dropped: Promise<DroppedFiles> }
+  | { source: "url"; address?: string }
+  | { source: "hash" }
+  | { source: "tray" }
   /** Something of an earlier visit is still in progress. */
-  | { way: "resume" }
+  | { source: "resume" }
 );

@@ -14,7 +14,7 @@ import { isAlarm, isUnderWay, isUnfinished, isUnwritten, type UploadItem } from 
 import { cannotChange, shareOfStep, stateText, toneOf } from "./upload-state";
 
 /** Extra rows above and below the visible ones. */
-const MARGIN = 6;
+const OVERSCAN_ROWS = 6;
 const HEIGHT_PX = 312;
 
 /** May list thousands of files, and renders only those near the view. The focused row stays rendered. */
@@ -22,9 +22,9 @@ export function UploadList({ items, onDetails }: { items: readonly UploadItem[];
   const t = useTranslations("uploads");
   const scroller = useRef<HTMLDivElement>(null);
   const [top, setTop] = useState(0);
-  const shown = Math.ceil(HEIGHT_PX / ROW_PX);
-  const from = Math.max(0, Math.min(Math.floor(top / ROW_PX), items.length - shown) - MARGIN);
-  const to = Math.min(items.length, from + shown + 2 * MARGIN);
+  const visibleRows = Math.ceil(HEIGHT_PX / ROW_PX);
+  const from = Math.max(0, Math.min(Math.floor(top / ROW_PX), items.length - visibleRows) - OVERSCAN_ROWS);
+  const to = Math.min(items.length, from + visibleRows + 2 * OVERSCAN_ROWS);
   // A list that became shorter changes the scroll position.
   useEffect(() => setTop(scroller.current?.scrollTop ?? 0), [items.length]);
   if (items.length === 0) return <p className="px-3 py-4 text-center text-ink-3">{t("tray.none")}</p>;
@@ -38,20 +38,20 @@ export function UploadList({ items, onDetails }: { items: readonly UploadItem[];
       onScroll={({ currentTarget }) => setTop(currentTarget.scrollTop)}
     >
       <ul>
-        <Space rows={from} />
+        <Spacer rows={from} />
         {items.slice(from, to).map((item, at) => (
           <li key={item.key} aria-setsize={items.length} aria-posinset={from + at + 1} className="border-b border-line last:border-0">
             <UploadRow item={item} onDetails={onDetails} />
           </li>
         ))}
-        <Space rows={items.length - to} />
+        <Spacer rows={items.length - to} />
       </ul>
     </div>
   );
 }
 
 /** An SVG can have a height without an inline style. */
-function Space({ rows }: { rows: number }) {
+function Spacer({ rows }: { rows: number }) {
   return rows > 0 ? (
     <li aria-hidden="true">
       <svg className="block" width="1" height={rows * ROW_PX} />
@@ -74,7 +74,7 @@ const UploadRow = memo(function UploadRow({ item, onDetails }: UploadRowProps) {
   const share = shareOfStep(item);
   const name = item.assetFields.name || file.name;
   const canPause = status.kind === "waiting" || (isUnderWay(item) && status.kind !== "checking");
-  const acts: (TransferAct | false)[] = [
+  const actions: (TransferAction | false)[] = [
     canPause && { icon: Pause, label: t("act.pause", { name }), onClick: () => tabUploads.pause(key) },
     status.kind === "paused" && { icon: Play, label: t("act.resume", { name }), onClick: () => tabUploads.again(key) },
     (status.kind === "failed" || (isUnwritten(item) && !cannotChange(item))) && {
@@ -90,7 +90,7 @@ const UploadRow = memo(function UploadRow({ item, onDetails }: UploadRowProps) {
       tone={tone}
       name={name}
       note={formatBytes(file.size, locale)}
-      acts={acts}
+      actions={actions}
       text={
         <span
           className={cn("line-clamp-2 min-w-0 flex-1 leading-[15px] break-words", tone === "bad" ? "text-bad" : "text-ink-2")}
@@ -106,7 +106,7 @@ const UploadRow = memo(function UploadRow({ item, onDetails }: UploadRowProps) {
   );
 });
 
-type TransferAct = { icon: LucideIcon; label: string; onClick: () => void; isBusy?: boolean };
+type TransferAction = { icon: LucideIcon; label: string; onClick: () => void; isBusy?: boolean };
 type TransferRowProps = {
   tone: Tone;
   name: string;
@@ -116,13 +116,13 @@ type TransferRowProps = {
   progress?: { value: number; label: string };
   /** Before the acts. */
   link?: ReactNode;
-  acts: readonly (TransferAct | false)[];
+  actions: readonly (TransferAction | false)[];
   className?: string;
   children?: ReactNode;
 };
 
 /** A line of the tray: an upload or a download. */
-export function TransferRow({ tone, name, title = name, note, text, progress, link, acts, className, children }: TransferRowProps) {
+export function TransferRow({ tone, name, title = name, note, text, progress, link, actions, className, children }: TransferRowProps) {
   return (
     <div className={cn("flex items-center gap-2 px-3", className)}>
       <span className={cn("shrink-0", toneInk[tone])}>
@@ -143,7 +143,7 @@ export function TransferRow({ tone, name, title = name, note, text, progress, li
       </div>
       <span className="flex shrink-0">
         {link}
-        {acts.map((action) => {
+        {actions.map((action) => {
           if (!action) return null;
           const { isBusy, ...button } = action;
           return <IconButton key={action.label} size="small-icon" tone="quiet" busy={isBusy} {...button} />;

@@ -1,4 +1,4 @@
-// What the queue of files shows: counts, filters and the sentence of each file. Pure.
+// The queue of files: counts, filters and the text of each file. Pure.
 
 import { type useTranslations } from "next-intl";
 import { failureText } from "@/components/frame/failure/fault-owner";
@@ -95,13 +95,13 @@ export function stateText(item: UploadItem, { t, errors, locale }: Words): strin
     case "checking":
       return t(`state.${status.kind}`, { share: status.share });
     case "sending":
-      return joined([t("state.sending", { share: status.share }), sentWhole && t(`whole.${sentWhole}`)]);
+      return joinText([t("state.sending", { share: status.share }), sentWhole && t(`whole.${sentWhole}`)]);
     case "paused":
-      return t(status.lost ? "state.pausedLost" : "state.paused");
+      return t(status.isLost ? "state.pausedLost" : "state.paused");
     case "failed":
       return `${t("state.failed")}: ${failureText(errors, status.failure)}`;
     case "done":
-      return joined([
+      return joinText([
         // An alarm comes first.
         isAlarm(item) ? checkText(item, t) : undefined,
         isUnwritten(item) ? changingText(item, { t, errors, locale }) : undefined,
@@ -116,8 +116,8 @@ export function stateText(item: UploadItem, { t, errors, locale }: Words): strin
 function doneText({ status, file, assetFields }: UploadItem, { t, locale }: Words): string | undefined {
   if (status.kind !== "done") return undefined;
   if (!wasKnown({ status, file })) return t("state.sent", { size: formatBytes(status.sentBytes, locale) });
-  const other = otherName({ status, file, assetFields });
-  return other === undefined ? t("state.deduplicated") : t("state.deduplicatedAs", { name: other });
+  const differentName = otherName({ status, file, assetFields });
+  return differentName === undefined ? t("state.deduplicated") : t("state.deduplicatedAs", { name: differentName });
 }
 
 /** Existing content keeps the name that it had. */
@@ -129,7 +129,7 @@ export function otherName({ status, file, assetFields }: Pick<UploadItem, "statu
 function checkText({ status }: UploadItem, t: Words["t"]): string | undefined {
   if (status.kind !== "done") return undefined;
   const { check } = status;
-  if (check.kind === "differs") return t("state.differs", { theirs: check.theirs });
+  if (check.kind === "differs") return t("state.differs", { theirs: check.serverHash });
   return check.kind === "verified" ? t("state.verified") : t(`unchecked.${check.why}`);
 }
 
@@ -145,7 +145,7 @@ export function cannotChange({ changing }: Pick<UploadItem, "changing">): boolea
   return changing !== undefined && changing !== "now" && isMissingOperation(changing.failure);
 }
 
-function joined(parts: readonly (string | undefined)[]): string {
+function joinText(parts: readonly (string | undefined)[]): string {
   return parts.filter((part) => part !== undefined).join(" · ");
 }
 

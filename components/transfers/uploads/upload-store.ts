@@ -16,7 +16,7 @@ export type NewUpload = { file: File; assetFields: AssetFields };
 /** Events for other parts of the program. */
 export type UploadNews = {
   /** Called again after each later change that was written to it. */
-  stored: (assetId: string) => void;
+  storedAsset: (assetId: string) => void;
 };
 
 export function createUploadStore(ports: UploadPorts, news: Partial<UploadNews> = {}) {
@@ -39,7 +39,7 @@ export function createUploadStore(ports: UploadPorts, news: Partial<UploadNews> 
       const { key, status } = item;
       if (status.kind === "failed" && meetsOthers(status.failure, before.status.kind)) hold(({ status: { kind } }) => kind === "waiting");
       if (status.kind !== "done") return;
-      news.stored?.(status.asset.id);
+      news.storedAsset?.(status.asset.id);
       void judge(key);
       void describeStored(key, started.assetFields);
     },
@@ -48,7 +48,7 @@ export function createUploadStore(ports: UploadPorts, news: Partial<UploadNews> 
   function conditionsOf(connection: string | undefined): UploadConditions {
     const service = services.get(connection) ?? {};
     services.set(connection, service);
-    return { service, speeds: () => speeds, measured: (what, sample) => (speeds = withSample(speeds, what, sample)) };
+    return { service, speeds: () => speeds, measured: (speed, sample) => (speeds = withSample(speeds, speed, sample)) };
   }
 
   /** Files of any kind are stored; a picture that cannot be read is marked. */
@@ -63,11 +63,11 @@ export function createUploadStore(ports: UploadPorts, news: Partial<UploadNews> 
     if (item?.status.kind !== "done") return Promise.resolve();
     const { asset, sentBytes } = item.status;
     // An asset made from a hash got no preview.
-    if (asset.created_new !== false) return write(key, sentBytes > 0 ? sentFields : { ...sentFields, previewId: undefined }, item.act);
+    if (asset.created_new !== false) return write(key, sentBytes > 0 ? sentFields : { ...sentFields, previewId: undefined }, item.action);
     // An existing asset keeps its description, and gets this file's description in addition.
     const before = { name: asset.name ?? "", tags: asset.tags ?? sentFields.tags, metadata: asset.user_metadata ?? {} };
     change(key, { assetFields: { ...mergeFields(before, item.assetFields), name: item.assetFields.name } });
-    return write(key, before, item.act);
+    return write(key, before, item.action);
   }
 
   /** Writes the parts of the description that the stored asset lacks. */
@@ -78,11 +78,11 @@ export function createUploadStore(ports: UploadPorts, news: Partial<UploadNews> 
     const changes = diffFields(before, assetFields);
     if (!changes) return;
     change(key, { changing: "now" });
-    const asking = { connection, act: action, signal: new AbortController().signal, onHold: () => undefined };
-    const result = await ports.change(item.status.asset.id, changes, asking);
-    const standing = result.ok ? undefined : fieldsWrittenExcept(result.failure.parts, before, assetFields);
-    change(key, { changing: result.ok ? undefined : result.failure, standing });
-    if (result.ok) news.stored?.(item.status.asset.id);
+    const options = { connection, action, signal: new AbortController().signal, onHold: () => undefined };
+    const result = await ports.change(item.status.asset.id, changes, options);
+    const unwritten = result.ok ? undefined : fieldsWrittenExcept(result.failure.parts, before, assetFields);
+    change(key, { changing: result.ok ? undefined : result.failure, standing: unwritten });
+    if (result.ok) news.storedAsset?.(item.status.asset.id);
     const now = find(key);
     if (result.ok && typeof changes.fields.name === "string" && now?.status.kind === "done") {
       change(key, { status: { ...now.status, asset: { ...now.status.asset, name: changes.fields.name } } });
@@ -92,10 +92,10 @@ export function createUploadStore(ports: UploadPorts, news: Partial<UploadNews> 
   function pause(key: number) {
     const item = find(key);
     if (!item || (item.status.kind !== "waiting" && !isUnderWay(item)) || item.status.kind === "checking") return;
-    const lost = item.status.kind === "sending";
+    const wasSending = item.status.kind === "sending";
     stop(key);
     // Its last bytes may have been sent: looks it up at the service before sending again.
-    change(key, { status: { kind: "paused", lost }, ...(lost && { mayBeThere: true }) });
+    change(key, { status: { kind: "paused", isLost: wasSending }, ...(wasSending && { mayBeStored: true }) });
   }
 
   /** Starts nothing until it is released; a file started by hand runs anyway. */
@@ -112,19 +112,19 @@ export function createUploadStore(ports: UploadPorts, news: Partial<UploadNews> 
     if (item?.status.kind !== "paused" && item?.status.kind !== "failed") return;
     // An id that the service rejected is not used again.
     const isIdSpent = item.status.kind === "failed" && item.status.failure.code === "ASSET_ID_UNAVAILABLE";
-    change(key, { status: { kind: "waiting" }, ...(isIdSpent && { id: newUuid(), mayBeThere: false }) });
+    change(key, { status: { kind: "waiting" }, ...(isIdSpent && { id: newUuid(), mayBeStored: false }) });
   }
 
   return {
     get,
     speeds: () => speeds,
     subscribe,
-    /** `takesNoId`: it is known that the service accepts no ids, so none is sent. */
+    /** `takesNoId`: the service accepts no ids, so none is sent. */
     add(uploads: readonly NewUpload[], connection?: string, takesNoId = false) {
       if (!get().items.some(isUnfinished)) release();
       if (takesNoId) conditionsOf(connection).service.takesNoId = true;
       const action = newUuid();
-      const common = { connection, act: action, mayBeThere: false, status: { kind: "waiting" } } as const;
+      const common = { connection, action, mayBeStored: false, status: { kind: "waiting" } } as const;
       add(uploads.map((upload) => (key) => ({ ...upload, ...common, key, id: newUuid() })));
     },
     pause(key: number) {
@@ -133,8 +133,8 @@ export function createUploadStore(ports: UploadPorts, news: Partial<UploadNews> 
     },
     /** Also for failed files, and for descriptions that could not be written. */
     again(key: number) {
-      const standing = find(key)?.standing;
-      if (standing) void write(key, standing, newUuid());
+      const unwritten = find(key)?.standing;
+      if (unwritten) void write(key, unwritten, newUuid());
       release();
       wait(key);
       startPending();

@@ -27,7 +27,7 @@ export const buttonStyle = cva(
 
 export type ButtonProps = ComponentProps<"button"> & VariantProps<typeof buttonStyle> & { busy?: boolean };
 
-/** `busy` keeps the width and the focus: the button stays in place and ignores further clicks. */
+/** `busy` keeps the width and focus; further clicks are ignored. */
 export function Button({ tone, size, busy = false, className, type = "button", onClick, ...rest }: ButtonProps) {
   return (
     <button
@@ -46,7 +46,7 @@ type IconButtonProps = Omit<ButtonProps, "aria-label" | "children"> & {
   label: string;
 };
 
-/** Only an icon: its label is its tooltip too, unless there is another one. */
+/** Icon only: the label is also the tooltip, unless another one is set. */
 export function IconButton({ icon: Icon, label, size = "icon", ...rest }: IconButtonProps) {
   return (
     <Button title={label} {...rest} size={size} aria-label={label}>

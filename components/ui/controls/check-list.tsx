@@ -5,7 +5,7 @@ import { Checkbox } from "./fields";
 type CheckListProps<T> = {
   options: readonly T[];
   chosen: readonly T[];
-  onChange: (chosen: T[]) => void;
+  onChange: (values: T[]) => void;
   children: (option: T) => ReactNode;
 };
 
@@ -14,13 +14,13 @@ export function CheckList<T>({ options, chosen, onChange, children }: CheckListP
   const rangeTo = useRange(options);
   const press = (option: T, isOn: boolean, isRange: boolean) => {
     const range = rangeTo(option, isRange);
-    const others = chosen.filter((each) => !range.includes(each));
-    onChange(isOn ? [...others, ...range] : others);
+    const outsideRange = chosen.filter((each) => !range.includes(each));
+    onChange(isOn ? [...outsideRange, ...range] : outsideRange);
   };
-  return options.map((option, place) => (
+  return options.map((option, index) => (
     // With Shift the browser would select the text between the two clicks.
     <label
-      key={place}
+      key={index}
       className="flex min-h-7 items-center gap-2"
       onMouseDown={(event) => (event.shiftKey ? event.preventDefault() : undefined)}
       // Firefox does not pass a click with Shift from the label to the checkbox; in other browsers this must not toggle it twice.

@@ -5,7 +5,7 @@ import { Button, type ButtonProps } from "./button";
 type MenuItem = { key: string; label: string; onSelect: () => void };
 type MenuProps = Pick<ButtonProps, "tone" | "size"> & { label: string; items: readonly MenuItem[] };
 
-/** A button that opens a short menu. Arrows move, Enter acts, Esc and a click elsewhere close it and return the focus to the button. */
+/** A button with a short menu. Arrows move, Enter activates; Esc and an outside click close it and restore focus. */
 export function Menu({ label, items, ...look }: MenuProps) {
   const [isOpen, setOpen] = useState(false);
   const root = useRef<HTMLDivElement>(null);

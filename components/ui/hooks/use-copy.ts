@@ -3,13 +3,13 @@ import { useCallback } from "react";
 import { showToast } from "../toast-store";
 
 /** Copies a text to the clipboard and reports a failure. With `done`, reports success as well. */
-export function useCopy(): (text: string, done?: string) => Promise<boolean> {
+export function useCopy(): (text: string, doneMessage?: string) => Promise<boolean> {
   const t = useTranslations("common");
   return useCallback(
-    async (text, done) => {
+    async (text, doneMessage) => {
       try {
         await navigator.clipboard.writeText(text);
-        if (done !== undefined) showToast({ tone: "ok", text: done });
+        if (doneMessage !== undefined) showToast({ tone: "ok", text: doneMessage });
         return true;
       } catch {
         // The clipboard needs a secure page; plain http in a local network has none.

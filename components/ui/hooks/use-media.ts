@@ -4,25 +4,25 @@ import { type RefObject, useCallback, useEffect, useState, useSyncExternalStore 
 export function useMedia(query: string): boolean {
   const subscribe = useCallback(
     (onChange: () => void) => {
-      const list = listOf(query);
-      list?.addEventListener("change", onChange);
-      return () => list?.removeEventListener("change", onChange);
+      const queryList = mediaQueryList(query);
+      queryList?.addEventListener("change", onChange);
+      return () => queryList?.removeEventListener("change", onChange);
     },
     [query],
   );
   return useSyncExternalStore(
     subscribe,
-    () => listOf(query)?.matches ?? false,
+    () => mediaQueryList(query)?.matches ?? false,
     () => false,
   );
 }
 
-function listOf(query: string): MediaQueryList | undefined {
+function mediaQueryList(query: string): MediaQueryList | undefined {
   return typeof window === "undefined" || typeof window.matchMedia !== "function" ? undefined : window.matchMedia(query);
 }
 
 /** True once the element is near the view, and from then on. */
-export function useNear(element: RefObject<HTMLElement | null>): boolean {
+export function useIsNear(element: RefObject<HTMLElement | null>): boolean {
   const [isNear, setNear] = useState(false);
   useEffect(() => {
     if (!element.current || isNear) return;

@@ -35,11 +35,11 @@ export function usePanZoom(options: PanZoomOptions) {
   const pointers = useRef(new Map<number, Point>());
   const drag = useRef<{ from: Point; isDragged: boolean }>({ from: { x: 0, y: 0 }, isDragged: false });
   const [size, setSize] = useState<Size>({ width: 0, height: 0 });
-  const [moved, setMoved] = useState<Viewport | "fitted">();
+  const [movedView, setMovedView] = useState<Viewport | "fitted">();
   const view = useMemo(() => {
-    if (moved !== undefined && moved !== "fitted") return moved;
-    return moved === undefined && start ? start(size) : fitted({ width, height }, size, { margin, scales });
-  }, [moved, start, size, width, height, margin, scales]);
+    if (movedView !== undefined && movedView !== "fitted") return movedView;
+    return movedView === undefined && start ? start(size) : fitted({ width, height }, size, { margin, scales });
+  }, [movedView, start, size, width, height, margin, scales]);
 
   useEffect(() => {
     const element = frame.current;
@@ -57,9 +57,9 @@ export function usePanZoom(options: PanZoomOptions) {
     return { x: clientX - (box?.left ?? 0), y: clientY - (box?.top ?? 0) };
   };
   // All panes show the same part: a point in one of them corresponds to the same point in each.
-  const inPane = ({ x, y }: Point): Point => ({ x: folded(x, size.width), y: folded(y, size.height) });
-  const zoomBy = (factor: number, at: Point) => setMoved(zoomed(view, factor, inPane(at), scales));
-  // The wheel scrolls the page until the drawing has the focus; with Ctrl or ⌘, and for a pinch on a touch pad, it always zooms.
+  const inPane = ({ x, y }: Point): Point => ({ x: wrap(x, size.width), y: wrap(y, size.height) });
+  const zoomBy = (factor: number, at: Point) => setMovedView(zoomed(view, factor, inPane(at), scales));
+  // The wheel scrolls the page until the graph has focus. With Ctrl or ⌘, or by pinching, it always zooms.
   useWheel(frame, (event) => {
     if (!event.ctrlKey && !event.metaKey && !frame.current?.contains(document.activeElement)) return;
     event.preventDefault();
@@ -67,31 +67,31 @@ export function usePanZoom(options: PanZoomOptions) {
   });
 
   const middle = { x: size.width / 2, y: size.height / 2 };
-  const acts = {
-    fit: () => setMoved("fitted"),
+  const actions = {
+    fit: () => setMovedView("fitted"),
     zoomIn: () => zoomBy(ZOOM_STEP, middle),
     zoomOut: () => zoomBy(1 / ZOOM_STEP, middle),
     zoomTo: (scale: number, at: Point) => zoomBy(scale / view.scale, at),
     actualSize: () => zoomBy(1 / view.scale, middle),
-    move: (to: Viewport) => setMoved(to),
+    move: (to: Viewport) => setMovedView(to),
   };
   const keys: Record<string, () => void> = {
-    ArrowLeft: () => setMoved({ ...view, x: view.x + PAN_STEP }),
-    ArrowRight: () => setMoved({ ...view, x: view.x - PAN_STEP }),
-    ArrowUp: () => setMoved({ ...view, y: view.y + PAN_STEP }),
-    ArrowDown: () => setMoved({ ...view, y: view.y - PAN_STEP }),
-    "+": acts.zoomIn,
-    "=": acts.zoomIn,
-    "-": acts.zoomOut,
-    "0": acts.fit,
-    "1": acts.actualSize,
+    ArrowLeft: () => setMovedView({ ...view, x: view.x + PAN_STEP }),
+    ArrowRight: () => setMovedView({ ...view, x: view.x - PAN_STEP }),
+    ArrowUp: () => setMovedView({ ...view, y: view.y + PAN_STEP }),
+    ArrowDown: () => setMovedView({ ...view, y: view.y - PAN_STEP }),
+    "+": actions.zoomIn,
+    "=": actions.zoomIn,
+    "-": actions.zoomOut,
+    "0": actions.fit,
+    "1": actions.actualSize,
   };
   const handlers = {
     onKeyDown(event: KeyboardEvent) {
-      const act = event.ctrlKey || event.metaKey || event.altKey ? undefined : keys[event.key];
-      if (!act) return;
+      const handler = event.ctrlKey || event.metaKey || event.altKey ? undefined : keys[event.key];
+      if (!handler) return;
       event.preventDefault();
-      act();
+      handler();
     },
     onPointerDown(event: PointerEvent) {
       if (event.button !== 0) return;
@@ -102,15 +102,19 @@ export function usePanZoom(options: PanZoomOptions) {
       const before = pointers.current.get(event.pointerId);
       if (!before) return;
       const at = placeOf(event);
-      const other = [...pointers.current].find(([id]) => id !== event.pointerId)?.[1];
-      if (!other && !drag.current.isDragged && distance(drag.current.from, at) < DRAG_FROM) return;
+      const otherPointer = [...pointers.current].find(([id]) => id !== event.pointerId)?.[1];
+      if (!otherPointer && !drag.current.isDragged && distance(drag.current.from, at) < DRAG_FROM) return;
       if (!drag.current.isDragged) event.currentTarget.setPointerCapture(event.pointerId);
       drag.current.isDragged = true;
       pointers.current.set(event.pointerId, at);
-      const shifted = { ...view, x: view.x + (at.x - before.x) / (other ? 2 : 1), y: view.y + (at.y - before.y) / (other ? 2 : 1) };
-      const between = other && { x: (at.x + other.x) / 2, y: (at.y + other.y) / 2 };
-      const pinch = other && distance(at, other) / Math.max(1, distance(before, other));
-      setMoved(between && pinch !== undefined ? zoomed(shifted, pinch, inPane(between), scales) : shifted);
+      const shifted = {
+        ...view,
+        x: view.x + (at.x - before.x) / (otherPointer ? 2 : 1),
+        y: view.y + (at.y - before.y) / (otherPointer ? 2 : 1),
+      };
+      const between = otherPointer && { x: (at.x + otherPointer.x) / 2, y: (at.y + otherPointer.y) / 2 };
+      const pinch = otherPointer && distance(at, otherPointer) / Math.max(1, distance(before, otherPointer));
+      setMovedView(between && pinch !== undefined ? zoomed(shifted, pinch, inPane(between), scales) : shifted);
     },
     onPointerUp: (event: PointerEvent) => void pointers.current.delete(event.pointerId),
     onPointerCancel: (event: PointerEvent) => void pointers.current.delete(event.pointerId),
@@ -124,19 +128,19 @@ export function usePanZoom(options: PanZoomOptions) {
       event.stopPropagation();
     },
   };
-  /** Records a move that another gesture uses: nothing moves here, and a pinch that follows starts at the finger's present place. */
+  /** Records a move that another gesture uses, so that a later pinch starts at the current position. */
   const note = (event: PointerEvent) => {
     if (pointers.current.has(event.pointerId)) pointers.current.set(event.pointerId, placeOf(event));
   };
-  return { frame, size, view, isFitted: moved === undefined || moved === "fitted", placeOf, note, handlers, ...acts };
+  return { frame, size, view, isFitted: movedView === undefined || movedView === "fitted", placeOf, note, handlers, ...actions };
 }
 
 function distance(point: Point, other: Point): number {
   return Math.hypot(point.x - other.x, point.y - other.y);
 }
 
-function folded(place: number, length: number): number {
-  return length > 0 ? place - Math.floor(place / length) * length : place;
+function wrap(position: number, length: number): number {
+  return length > 0 ? position - Math.floor(position / length) * length : position;
 }
 
 /** The visible part of a drawing or picture: its point (0, 0) is at pixel (x, y), and a unit is `scale` pixels. */
@@ -149,7 +153,7 @@ const drawingScales: Scales = { least: 0.02, max: 4 };
 /** A picture can be zoomed in to its pixels. */
 export const pictureScales: Scales = { least: 0.01, max: 32 };
 
-/** All of it, as large as possible but not larger than `largest`. */
+/** Fits everything, as large as possible up to `largest`. */
 export function fitted(content: Size, size: Size, { margin = 24, scales = drawingScales, largest = 1 } = {}): Viewport {
   const room = { width: Math.max(1, size.width - 2 * margin), height: Math.max(1, size.height - 2 * margin) };
   const scale = bounded(Math.min(largest, room.width / Math.max(1, content.width), room.height / Math.max(1, content.height)), scales);
@@ -167,8 +171,8 @@ function bounded(scale: number, { least, max }: Scales): number {
 }
 
 /** `act` may keep the page from scrolling: React's own wheel listeners are passive, and a passive listener cannot. */
-export function useWheel(frame: RefObject<HTMLElement | null>, act: (event: WheelEvent) => void): void {
-  const onWheel = useEffectEvent(act);
+export function useWheel(frame: RefObject<HTMLElement | null>, handler: (event: WheelEvent) => void): void {
+  const onWheel = useEffectEvent(handler);
   useEffect(() => {
     const element = frame.current;
     const listen = (event: WheelEvent) => onWheel(event);

@@ -5,77 +5,77 @@
 
 import { createLru } from "@/lib/shared/lru";
 
-type Lost = { address: string; back: () => void; missing: () => void };
+type LostPicture = { url: string; onAvailable: () => void; onMissing: () => void };
 
-const FIRST_MS = 1_000;
-const MAX_MS = 8_000;
+const FIRST_DELAY_MS = 1_000;
+const MAX_DELAY_MS = 8_000;
 /** A missing picture may appear soon, as after a restart: it is requested this many times. */
-const MAX_MISSED = 4;
-const LIMIT_MS = 20_000;
+const MAX_MISSES = 4;
+const TIMEOUT_MS = 20_000;
 
 /** A picture that loaded and was lost this soon cannot be displayed. */
-const SOON_MS = 10_000;
-const cameMs = createLru<string, number>({ max: 500 });
+const RELOAD_GAP_MS = 10_000;
+const loadedAtMs = createLru<string, number>({ max: 500 });
 
-const waitingOf = new Map<string, Set<Lost>>();
+const waitingByConnection = new Map<string, Set<LostPicture>>();
 
 /** Returns a function that cancels it. */
-export function retryLostPictures(address: string, back: () => void): () => void {
-  // Made by this page itself, so no server can send it again.
-  if (/^(?:blob|data):/.test(address)) return () => undefined;
-  const connection = /[?&]connection=([^&#]*)/.exec(address)?.[1] ?? "";
-  let missed = 0;
+export function retryLostPictures(url: string, onAvailable: () => void): () => void {
+  // Created by this page itself, so no server can send it again.
+  if (/^(?:blob|data):/.test(url)) return () => undefined;
+  const connection = /[?&]connection=([^&#]*)/.exec(url)?.[1] ?? "";
+  let missCount = 0;
   let timer: ReturnType<typeof setTimeout> | undefined;
-  const missing = () => {
-    missed += 1;
-    if (missed < MAX_MISSED) timer = setTimeout(wait, FIRST_MS * 4 ** missed);
+  const onMissing = () => {
+    missCount += 1;
+    if (missCount < MAX_MISSES) timer = setTimeout(wait, FIRST_DELAY_MS * 4 ** missCount);
   };
-  const lost: Lost = { address, back, missing };
+  const lostPicture: LostPicture = { url, onAvailable, onMissing };
   const wait = () => {
-    const waiting = waitingOf.get(connection);
-    if (waiting) return void waiting.add(lost);
-    const first = new Set([lost]);
-    waitingOf.set(connection, first);
-    void askThrough(first).finally(() => waitingOf.delete(connection));
+    const waiting = waitingByConnection.get(connection);
+    if (waiting) return void waiting.add(lostPicture);
+    const first = new Set([lostPicture]);
+    waitingByConnection.set(connection, first);
+    void retryInTurn(first).finally(() => waitingByConnection.delete(connection));
   };
   wait();
   return () => {
     clearTimeout(timer);
-    waitingOf.get(connection)?.delete(lost);
+    waitingByConnection.get(connection)?.delete(lostPicture);
   };
 }
 
-async function askThrough(waiting: Set<Lost>): Promise<void> {
+async function retryInTurn(waiting: Set<LostPicture>): Promise<void> {
   let failed = 0;
-  for (let [lost] = waiting; lost; [lost] = waiting) {
-    const { status, retryMs } = await look(lost.address);
+  for (let [lostPicture] = waiting; lostPicture; [lostPicture] = waiting) {
+    const { status, retryMs } = await fetchPicture(lostPicture.url);
     // Cancelled meanwhile.
-    if (!waiting.delete(lost)) continue;
+    if (!waiting.delete(lostPicture)) continue;
     if (status === 0 || status === 429 || status >= 500) {
-      waiting.add(lost);
-      await seenAfter(Math.min(MAX_MS, retryMs ?? FIRST_MS * 2 ** failed));
+      waiting.add(lostPicture);
+      await waitUntilVisible(Math.min(MAX_DELAY_MS, retryMs ?? FIRST_DELAY_MS * 2 ** failed));
       failed += 1;
       continue;
     }
-    if (status === 200 && isNews(lost.address)) lost.back();
+    if (status === 200 && isReload(lostPicture.url)) lostPicture.onAvailable();
     // Bytes that arrived but cannot be displayed will not improve.
-    else if (status !== 204 && status !== 200) lost.missing();
+    else if (status !== 204 && status !== 200) lostPicture.onMissing();
     if (failed === 0) continue;
-    for (const { back } of waiting) back();
+    for (const { onAvailable } of waiting) onAvailable();
     waiting.clear();
   }
 }
 
-function isNews(address: string): boolean {
-  const lastMs = cameMs.get(address) ?? -SOON_MS;
-  cameMs.set(address, performance.now());
-  return performance.now() - lastMs >= SOON_MS;
+function isReload(url: string): boolean {
+  const lastMs = loadedAtMs.get(url) ?? -RELOAD_GAP_MS;
+  loadedAtMs.set(url, performance.now());
+  return performance.now() - lastMs >= RELOAD_GAP_MS;
 }
 
 /** 0: the console did not answer. */
-async function look(address: string): Promise<{ status: number; retryMs?: number }> {
+async function fetchPicture(url: string): Promise<{ status: number; retryMs?: number }> {
   try {
-    const response = await fetch(address, { signal: AbortSignal.timeout(LIMIT_MS) });
+    const response = await fetch(url, { signal: AbortSignal.timeout(TIMEOUT_MS) });
     // Reads to the end, so that the browser caches it.
     await response.blob();
     const seconds = Number(response.headers.get("retry-after"));
@@ -85,16 +85,16 @@ async function look(address: string): Promise<{ status: number; retryMs?: number
   }
 }
 
-function seenAfter(ms: number): Promise<void> {
+function waitUntilVisible(ms: number): Promise<void> {
   return new Promise((resolve) => {
-    const look = () => {
+    const checkVisibility = () => {
       if (document.visibilityState === "hidden") return;
-      document.removeEventListener("visibilitychange", look);
+      document.removeEventListener("visibilitychange", checkVisibility);
       resolve();
     };
     setTimeout(() => {
-      document.addEventListener("visibilitychange", look);
-      look();
+      document.addEventListener("visibilitychange", checkVisibility);
+      checkVisibility();
     }, ms);
   });
 }

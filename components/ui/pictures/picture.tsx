@@ -15,13 +15,13 @@ type PictureProps = {
   alt: string;
   width: number;
   height: number;
-  /** Visible at once: loads immediately instead of when it scrolls into view. */
+  /** Visible at once: loads immediately instead of when scrolled into view. */
   eager?: boolean;
   fit?: "cover" | "contain";
   /** The file's kind. Its icon replaces a missing picture of a video or audio file. */
   kind?: string;
   /** Shown instead if the picture cannot load. It may request the address to find out why. */
-  instead?: (address: string) => ReactNode;
+  fallback?: (address: string) => ReactNode;
   className?: string;
 };
 
@@ -29,8 +29,8 @@ type PictureProps = {
  * The only <img> of the interface: its box is reserved before its bytes arrive, and a placeholder has the same size if they do not. It
  * recovers by itself.
  */
-export function Picture({ src, srcSet, alt, width, height, eager = false, fit = "cover", kind, instead, className }: PictureProps) {
-  const [lost, setLost] = useState<{ src: string; address: string }>();
+export function Picture({ src, srcSet, alt, width, height, eager = false, fit = "cover", kind, fallback, className }: PictureProps) {
+  const [lostPicture, setLost] = useState<{ src: string; address: string }>();
   const attach = useCallback(
     (image: HTMLImageElement | null) => {
       if (!image || src === undefined) return;
@@ -40,11 +40,11 @@ export function Picture({ src, srcSet, alt, width, height, eager = false, fit = 
     },
     [src, eager],
   );
-  const lostAddress = lost?.src === src ? lost?.address : undefined;
+  const lostAddress = lostPicture?.src === src ? lostPicture?.address : undefined;
   useEffect(() => (lostAddress === undefined ? undefined : retryLostPictures(lostAddress, () => setLost(undefined))), [lostAddress]);
-  if (instead && src && src === lost?.src) return instead(lost.address);
+  if (fallback && src && src === lostPicture?.src) return fallback(lostPicture.address);
   if (!src) return <Placeholder {...{ alt, width, height, className }} />;
-  if (src === lost?.src) return <LostPicture {...{ alt, width, height, className }} kind={kind} address={lost.address} />;
+  if (src === lostPicture?.src) return <LostPicture {...{ alt, width, height, className }} kind={kind} address={lostPicture.address} />;
   return (
     <img
       // With another URL, an element would show the previous picture until its own loads. Another size is the same picture.
@@ -100,7 +100,7 @@ function LostPicture({ address, kind, ...box }: PlaceholderProps & { kind: strin
 
 type LostReason = "none" | { width: number; height: number };
 
-/** Why the picture can't be shown: there is none, or it is too large to preview. Nothing is requested twice. */
+/** Why the picture can't be shown: missing, or too large to preview. Nothing is requested twice. */
 export function useLostReason(address: string | undefined): LostReason | undefined {
   const [found, setFound] = useState<{ address: string; reason: LostReason }>();
   useEffect(() => {

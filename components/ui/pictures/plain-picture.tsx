@@ -65,7 +65,7 @@ function watch(image: HTMLImageElement): () => void {
 
 /** More than the six connections that a browser opens per host, so that it always has the next picture and can prefer visible ones. */
 const MAX_COUNT = 24;
-/** While none arrives, so that the page's own requests are answered. */
+/** Used while no pictures arrive, so that the page's own requests are answered. */
 const MAX_WHILE_NONE_COMES = 4;
 const NONE_COMES_MS = 1_000;
 
@@ -84,7 +84,7 @@ export function inTurn(image: HTMLImageElement, whileNear?: WhileNear): () => vo
     waiting.delete(image);
     if (underWay.delete(image)) next();
   };
-  const came = () => {
+  const onLoaded = () => {
     wait();
     leave();
   };
@@ -101,13 +101,13 @@ export function inTurn(image: HTMLImageElement, whileNear?: WhileNear): () => vo
   putBack(image);
   // A new image does not load before it is known to be near.
   if (whileNear && !image.currentSrc) takeAway(image);
-  image.addEventListener("load", came);
+  image.addEventListener("load", onLoaded);
   image.addEventListener("error", leave);
   const unwatch = whileNear?.(image, come);
   if (!whileNear) come(true);
   return () => {
     unwatch?.();
-    image.removeEventListener("load", came);
+    image.removeEventListener("load", onLoaded);
     image.removeEventListener("error", leave);
     // An image removed from the page would otherwise load to its end.
     if (!image.complete) takeAway(image);
@@ -168,7 +168,7 @@ export function retryLostPictures(address: string, back: () => void): () => void
   let giveUp: (() => void) | undefined;
   let isOver = false;
   import("./picture-retries").then(
-    (lost) => isOver || (giveUp = lost.retryLostPictures(address, back)),
+    (module) => isOver || (giveUp = module.retryLostPictures(address, back)),
     // The console is unreachable: reloading the page will restore its pictures as well.
     () => undefined,
   );

@@ -30,7 +30,7 @@ export function RelativeTime({ ms, className }: { ms: number; className?: string
 /** The same for long lists: shared values are computed once for all rows. */
 export function AgoTime({ ms, words, className }: { ms: number; words: AgoWords; className?: string }) {
   const ago = useReadingFrom(words.renderedMs, (nowMs) => agoOf(ms, nowMs));
-  // Only the browser knows the reader's time zone.
+  // Only the browser has the reader's time zone.
   const title = useHydrated() ? formatTime(words.locale, ms, "exact") : undefined;
   return (
     <time dateTime={new Date(ms).toISOString()} title={title} className={className} suppressHydrationWarning>
@@ -50,7 +50,7 @@ export function durationText(t: DurationWords, spanMs: number, isCounting = fals
   return t(unit, parts);
 }
 
-/** The moment up to which the data is known, if it is no longer current: for a failing list, its last answer. */
+/** The time of the last response, if the data is no longer current. */
 export const ClampedClock = createContext<number | undefined>(undefined);
 
 /** A duration that is still running: counts on with the page's clock. */
@@ -74,13 +74,13 @@ const cachedAges = new Map<string, Ago>();
 export function agoOf(thenMs: number, nowMs: number): Ago {
   const seconds = Math.max(0, Math.floor((nowMs - thenMs) / 1000));
   if (seconds < 10) return justNow;
-  if (seconds < 60) return one("seconds", Math.floor(seconds / 10) * 10);
-  if (seconds < 3_600) return one("minutes", Math.floor(seconds / 60));
-  if (seconds < 86_400) return one("hours", Math.floor(seconds / 3_600));
-  return one("days", Math.floor(seconds / 86_400));
+  if (seconds < 60) return oneUnit("seconds", Math.floor(seconds / 10) * 10);
+  if (seconds < 3_600) return oneUnit("minutes", Math.floor(seconds / 60));
+  if (seconds < 86_400) return oneUnit("hours", Math.floor(seconds / 3_600));
+  return oneUnit("days", Math.floor(seconds / 86_400));
 }
 
-function one(unit: Exclude<Ago["unit"], "now">, count: number): Ago {
+function oneUnit(unit: Exclude<Ago["unit"], "now">, count: number): Ago {
   const key = `${count} ${unit}`;
   const ago = cachedAges.get(key) ?? { unit, count };
   cachedAges.set(key, ago);

@@ -53,9 +53,9 @@ export async function measureFairness(
     ["run twice", "none", String(short.length - new Set(short.map(({ job }) => job)).size)],
     ["furthest that one user was ahead of another, jobs", "2", String(furthestAhead(short, users))],
     ["jobs a second that take no time", "", (jobs / seconds).toFixed(0)],
-    [`from the end of a job to the next one on a runner, jobs of ${JOB_MS} ms, p50 and p95`, "p95 20 ms", shown(gaps(oneSlot))],
-    ["- with two slots for each runner, so that the next job waits in its own queue", "p95 20 ms", shown(gaps(twoSlots))],
-    ["- jobs that take no time, so that the processors are full", "", shown(gaps(short))],
+    [`from the end of a job to the next one on a runner, jobs of ${JOB_MS} ms, p50 and p95`, "p95 20 ms", percentiles(gaps(oneSlot))],
+    ["- with two slots for each runner, so that the next job waits in its own queue", "p95 20 ms", percentiles(gaps(twoSlots))],
+    ["- jobs that take no time, so that the processors are full", "", percentiles(gaps(short))],
   ];
 }
 
@@ -69,7 +69,7 @@ async function submitAll({ services, keys }: Cluster, from: number, to: number):
   });
 }
 
-/** Asks all services in turn: when the last job has run, the last outputs are still being stored. */
+/** Polls all services in turn, since the last outputs are still being stored when the last job has run. */
 async function countCompleted({ services, keys }: Cluster, jobs: number): Promise<number> {
   const end = Date.now() + 60_000;
   for (;;) {
@@ -84,10 +84,10 @@ async function countCompleted({ services, keys }: Cluster, jobs: number): Promis
 }
 
 /** By the order in which jobs began: the largest lead that a user ever had over another, in jobs. */
-function furthestAhead(ran: readonly CompletedRun[], users: number): number {
+function furthestAhead(runs: readonly CompletedRun[], users: number): number {
   const served = Array.from({ length: users }, () => 0);
   let furthest = 0;
-  for (const { job } of ran.toSorted((completedRun, other) => completedRun.startedMs - other.startedMs)) {
+  for (const { job } of runs.toSorted((completedRun, other) => completedRun.startedMs - other.startedMs)) {
     const user = Number(job.split("/")[0]);
     served[user] = (served[user] ?? 0) + 1;
     furthest = Math.max(furthest, (served[user] ?? 0) - Math.min(...served));
@@ -95,15 +95,15 @@ function furthestAhead(ran: readonly CompletedRun[], users: number): number {
   return furthest;
 }
 
-function gaps(ran: readonly CompletedRun[]): number[] {
+function gaps(runs: readonly CompletedRun[]): number[] {
   const lastEnd = new Map<number, number>();
-  const found: number[] = [];
-  for (const { runner, startedMs, endedMs } of ran.toSorted((completedRun, other) => completedRun.startedMs - other.startedMs)) {
+  const samples: number[] = [];
+  for (const { runner, startedMs, endedMs } of runs.toSorted((completedRun, other) => completedRun.startedMs - other.startedMs)) {
     const before = lastEnd.get(runner);
-    if (before !== undefined) found.push(startedMs - before);
+    if (before !== undefined) samples.push(startedMs - before);
     lastEnd.set(runner, endedMs);
   }
-  return found;
+  return samples;
 }
 
-const shown = (ms: readonly number[]) => `${percentile(ms, 0.5).toFixed(1)} and ${percentile(ms, 0.95).toFixed(1)} ms`;
+const percentiles = (ms: readonly number[]) => `${percentile(ms, 0.5).toFixed(1)} and ${percentile(ms, 0.95).toFixed(1)} ms`;

@@ -1,4 +1,4 @@
-// Measures lists of the same jobs on both databases, each by a service of its own that does nothing else.
+// Measures lists of the same jobs on both databases, each by its own idle service.
 import { join } from "node:path";
 import pg from "pg";
 import { copyServiceStore } from "@/lib/service/index";
@@ -23,7 +23,7 @@ export async function measureListsOnBoth(postgresUrl: string, jobs: number, logP
   takeTheSlot(file);
   const database = await createDatabase(postgresUrl);
   logProgress("  copying them to PostgreSQL");
-  await copyServiceStore({ file }, { url: database.url }, (said) => logProgress(`  ${said}`));
+  await copyServiceStore({ file }, { url: database.url }, (message) => logProgress(`  ${message}`));
   const client = new pg.Client({ connectionString: database.url });
   await client.connect();
   await client.query("VACUUM ANALYZE");
@@ -31,15 +31,16 @@ export async function measureListsOnBoth(postgresUrl: string, jobs: number, logP
   const onPostgres = await listsOf(await startService(folder, { DATABASE_URL: database.url }, first.headers), logProgress);
   await database.drop();
   return onSqlite.map(({ name, target, figure, spread }, at) => {
-    const other = onPostgres[at];
-    return [name, target, `${figure} (${spread})`, `${other?.figure} (${other?.spread})`];
+    const postgresRow = onPostgres[at];
+    return [name, target, `${figure} (${spread})`, `${postgresRow?.figure} (${postgresRow?.spread})`];
   });
 }
 
 async function listsOf(service: PortService, logProgress: (text: string) => void) {
-  const ask = createJsonGet(service);
+  const getJson = createJsonGet(service);
   const rows = [];
-  for (const group of jobGroups(await totalOf(ask, "/api/jobs?limit=1"), REQUESTS)) rows.push(await measureGroup(ask, group, logProgress));
+  for (const group of jobGroups(await totalOf(getJson, "/api/jobs?limit=1"), REQUESTS))
+    rows.push(await measureGroup(getJson, group, logProgress));
   await service.process.stop();
   return rows;
 }

@@ -27,7 +27,7 @@ const runners = await Promise.all(
         if (jobMs > 0) await new Promise((resolve) => setTimeout(resolve, jobMs));
         completedRuns.push({ runner, job: String(graph["2"]?.inputs.prompt), startedMs, endedMs: performance.now() });
       },
-      makes({ class_type }) {
+      makeOutput({ class_type }) {
         if (class_type !== "SaveImage") return undefined;
         outputCount += 1;
         return { files: [{ name: `${runner}-${outputCount}.png`, bytes: Buffer.concat([picture, Buffer.from(String(outputCount))]) }] };

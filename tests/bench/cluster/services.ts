@@ -43,9 +43,9 @@ export async function startCluster(postgresUrl: string, services: number, users:
   for (let user = 0; user < users; user += 1) keys.push((await store.keys.createKey(`user-${user}`)).key);
   const ids: string[] = [];
   for (const [at, address] of addresses.entries()) {
-    const added = await store.runners.add({ address, label: `runner ${at + 1}` });
-    if (!added.ok) throw new Error(added.failure.message);
-    ids.push(added.value.id);
+    const outcome = await store.runners.add({ address, label: `runner ${at + 1}` });
+    if (!outcome.ok) throw new Error(outcome.failure.message);
+    ids.push(outcome.value.id);
   }
   const setRunnerState = async (state: "paused" | "ready") => {
     for (const id of ids) await store.runners.change(id, { state });

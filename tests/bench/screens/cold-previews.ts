@@ -1,8 +1,8 @@
-// The gallery of a service in another process, without any thumbnails yet: how fast they arrive, and when a full screen of them is shown.
+// The gallery of a service without thumbnails: how fast they arrive, and when a full screen is shown.
 import { type Browser, type Page } from "@playwright/test";
 import { spread, table } from "../figures";
 import { type Desk, type PortService } from "../processes";
-import { askAll, ASKERS, noise } from "../thumbnails";
+import { requestAll, REQUESTERS, noise } from "../thumbnails";
 import { openBlank, untilQuiet } from "./open-page";
 import { type CpuTime, traceCpuTime } from "./trace";
 
@@ -18,7 +18,7 @@ export async function uploadPictures(service: PortService, logProgress: (text: s
   const drawn = await noise(EDGE_PX);
   for (let from = 0; from < PICTURES; from += BATCH_SIZE) {
     const pictures: Buffer[] = [];
-    // One after the other, because they share one pixel buffer.
+    // One at a time, because they share one pixel buffer.
     for (let at = from; at < from + BATCH_SIZE; at += 1) pictures.push(await drawn(at));
     await Promise.all(pictures.map((bytes, at) => upload(service, `cold-${from + at}.png`, bytes)));
   }
@@ -41,7 +41,7 @@ export async function measureColdPreviews(browser: Browser, desk: Desk, connecti
     await untilQuiet(page);
     const jumpsMs: number[] = [];
     const busy = await traceCpuTime(cdp, async () => {
-      for (let jump = 0; jump < JUMPS; jump += 1) jumpsMs.push(await jumpOn(page));
+      for (let jump = 0; jump < JUMPS; jump += 1) jumpsMs.push(await jumpTwoScreens(page));
     });
     return { perSecond: await thumbnailsPerSecond(desk, connection), openedMs, jumpsMs, busy };
   } finally {
@@ -50,7 +50,7 @@ export async function measureColdPreviews(browser: Browser, desk: Desk, connecti
 }
 
 /** Jumps two screens on, to pictures not yet shown, and returns the milliseconds until all in view are drawn. */
-async function jumpOn(page: Page): Promise<number> {
+async function jumpTwoScreens(page: Page): Promise<number> {
   const from = await page.evaluate(() => {
     window.scrollBy({ top: 2 * window.innerHeight, behavior: "instant" });
     return performance.now();
@@ -65,7 +65,7 @@ async function thumbnailsPerSecond(desk: Desk, connection: string): Promise<numb
     const response = await fetch(`${desk.url}/api/assets?connection=${connection}&limit=100&offset=${offset}`, { headers: desk.headers });
     const { assets }: { assets: { id: string }[] } = await response.json();
     const address = (id: string) => `${desk.url}/api/console/thumbnail?connection=${connection}&edge=128&version=cold&asset=${id}`;
-    seconds += await askAll(
+    seconds += await requestAll(
       desk,
       assets.map(({ id }) => address(id)),
     );
@@ -77,17 +77,17 @@ async function thumbnailsPerSecond(desk: Desk, connection: string): Promise<numb
 function allInView(): Promise<number> {
   const started = performance.now();
   return new Promise((resolve, reject) => {
-    const look = () => {
+    const checkTiles = () => {
       const tiles = [...document.querySelectorAll("a[data-index]")].filter((tile) => {
         const { top, bottom } = tile.getBoundingClientRect();
         return bottom > 110 && top < window.innerHeight - 50;
       });
-      const shows = (tile: Element) => [...tile.querySelectorAll("img")].some((image) => image.complete && image.naturalWidth > 0);
-      if (tiles.length > 0 && tiles.every(shows)) resolve(performance.now());
+      const hasImage = (tile: Element) => [...tile.querySelectorAll("img")].some((image) => image.complete && image.naturalWidth > 0);
+      if (tiles.length > 0 && tiles.every(hasImage)) resolve(performance.now());
       else if (performance.now() - started > 30_000) reject(new Error("the pictures did not come"));
-      else requestAnimationFrame(look);
+      else requestAnimationFrame(checkTiles);
     };
-    look();
+    checkTiles();
   });
 }
 
@@ -95,7 +95,7 @@ export function coldPreviewsTable({ perSecond, openedMs, jumpsMs, busy }: ColdPr
   return table(
     ["", "target", ""],
     [
-      [`thumbnails a second, ${ASKERS} askers, lists read before`, "200", perSecond.toFixed(0)],
+      [`thumbnails a second, ${REQUESTERS} askers, lists read before`, "200", perSecond.toFixed(0)],
       ["opened: until every picture in view is there, ms from the address", "", openedMs.toFixed(0)],
       ["two screens further: until every picture in view is there, ms", "1000", spread(jumpsMs, 0)],
       ["- tasks over 50 ms of the processor", "none", String(busy.longTasks)],

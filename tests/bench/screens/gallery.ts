@@ -45,7 +45,7 @@ export async function measureGallery(
       if (request.url().includes("/api/console/thumbnail")) shownAsset += 1;
     });
     await page.evaluate(watchTiles);
-    const opened = await heapMiB(cdp);
+    const openedMiB = await heapMiB(cdp);
     await page.evaluate(countFrames);
     const wheeling = await traceCpuTime(cdp, () => wheel(cdp, WHEEL_PX));
     const frames = await page.evaluate(() => window.bench.frames.splice(0));
@@ -68,7 +68,7 @@ export async function measureGallery(
       mostTiles: await page.evaluate(() => Number(document.body.dataset.mostTiles)),
       framesPerSecond: gaps.length / (((frames.at(-1) ?? 0) - (frames[0] ?? 0)) / 1000),
       slowestFrameMs: Math.max(...gaps),
-      heapMiB: { opened, scrolled, ...(isLong && { long: await afterLong(page, cdp) }) },
+      heapMiB: { opened: openedMiB, scrolled, ...(isLong && { long: await afterLong(page, cdp) }) },
     };
   } finally {
     await close();

@@ -1,4 +1,4 @@
-// Typing at the end of a long text in the form of the Run page, compared with a plain field of the browser with the same text.
+// Typing at the end of a long text in the Run form, compared with a plain field.
 import { type Browser, type Locator } from "@playwright/test";
 import { spread, table } from "../figures";
 import { type Desk } from "../processes";
@@ -26,19 +26,19 @@ type Typing = { size: string; place: string; slowdown: number; runs: Keys[] };
 export async function measureLongText(browser: Browser, desk: Desk, logProgress: (text: string) => void): Promise<Typing[]> {
   const found: Typing[] = [];
   for (const [size, text] of Object.entries(sizes)) {
-    for (const { place, open } of places) {
+    for (const { place, open } of cases) {
       const typings = [1, SLOWDOWN].map((slowdown) => ({ size, place, slowdown, runs: new Array<Keys>() }));
       for (let run = 0; run < RUNS; run += 1) {
-        const opened = await openSlowly(browser, desk, "/run");
+        const slowPage = await openSlowly(browser, desk, "/run");
         try {
-          const field = await open(opened, text);
+          const field = await open(slowPage, text);
           for (const { slowdown, runs } of typings) {
-            const keys = await type(opened, field, slowdown);
+            const keys = await type(slowPage, field, slowdown);
             runs.push(keys);
             logProgress(`  ${size} ${place}, ${slowdown} times slower: ${JSON.stringify(keys)}`);
           }
         } finally {
-          await opened.close();
+          await slowPage.close();
         }
       }
       found.push(...typings);
@@ -47,7 +47,7 @@ export async function measureLongText(browser: Browser, desk: Desk, logProgress:
   return found;
 }
 
-const places = [
+const cases = [
   { place: "in the form", open: openForm },
   { place: "in a bare field", open: openBare },
 ];

@@ -1,4 +1,4 @@
-// The mask editor on large pictures: how far the line lags behind the pointer, how busy the page's thread is, and how long a save takes.
+// The mask editor on large pictures: line latency, main thread load and save time.
 import { readFileSync } from "node:fs";
 import { type Browser, type Page } from "@playwright/test";
 import sharp from "sharp";
@@ -48,16 +48,16 @@ async function measureOne(browser: Browser, desk: Desk, size: (typeof SIZES)[num
     await cdp.send("Emulation.setCPUThrottlingRate", { rate: 1 });
     await page.addInitScript(watchLags);
     const drawing = page.getByRole("application");
-    const opened = performance.now();
+    const openedAt = performance.now();
     await page.goto(`${desk.url}/assets/${asset}/mask`);
     await drawing.waitFor();
-    const openMs = performance.now() - opened;
+    const openMs = performance.now() - openedAt;
     const box = await drawing.boundingBox();
     if (!box) throw new Error("the drawing has no place");
     const middle = { x: box.x + box.width / 2, y: box.y + box.height / 2 };
-    const timed = async (act: () => Promise<void>) => {
+    const timed = async (work: () => Promise<void>) => {
       const from = performance.now();
-      const busy = await traceCpuTime(cdp, act);
+      const busy = await traceCpuTime(cdp, work);
       return { ms: performance.now() - from, busy };
     };
     const stroke = async (): Promise<Stroke> => {
@@ -107,10 +107,10 @@ async function strokeAcross(page: Page, { x, y }: { x: number; y: number }): Pro
   await page.mouse.up();
 }
 
-/** Each stroke is in another place, so that each keeps squares of its own. */
+/** Each stroke is elsewhere, so that it allocates its own tiles. */
 async function strokeAside(page: Page, box: { x: number; y: number; width: number; height: number }, turn: number): Promise<void> {
-  const place = (share: number, edge: number) => edge * (0.2 + 0.6 * (share % 1));
-  const [x, y] = [box.x + place(turn * 0.37, box.width), box.y + place(turn * 0.61, box.height)];
+  const coordinate = (share: number, edge: number) => edge * (0.2 + 0.6 * (share % 1));
+  const [x, y] = [box.x + coordinate(turn * 0.37, box.width), box.y + coordinate(turn * 0.61, box.height)];
   await page.mouse.move(x, y);
   await page.mouse.down();
   await page.mouse.move(x + 90, y + 40, { steps: 3 });

@@ -7,14 +7,14 @@ const LONG_TASK_MS = 50;
 /** Processor time of the main thread. `blockedMs`: the sum of each task's time beyond 50 ms. */
 export type CpuTime = { totalMs: number; longestMs: number; longTasks: number; blockedMs: number };
 
-export async function traceCpuTime(cdp: CDPSession, act: () => Promise<void>): Promise<CpuTime> {
+export async function traceCpuTime(cdp: CDPSession, work: () => Promise<void>): Promise<CpuTime> {
   const events: TraceEvent[] = [];
   const collect = ({ value }: { value: object[] }) => {
     for (const event of value) if (isTraceEvent(event)) events.push(event);
   };
   cdp.on("Tracing.dataCollected", collect);
   await cdp.send("Tracing.start", { transferMode: "ReportEvents", traceConfig: { includedCategories: ["toplevel", "__metadata"] } });
-  await act();
+  await work();
   const complete = new Promise<void>((resolve) => cdp.once("Tracing.tracingComplete", () => resolve()));
   await cdp.send("Tracing.end");
   await complete;
@@ -31,7 +31,7 @@ function cpuTimeOf(events: readonly TraceEvent[]): CpuTime {
   const mains = events.filter(({ name, args }) => name === "thread_name" && args?.name === "CrRendererMain");
   const tasksOf = ({ pid, tid }: TraceEvent) =>
     events.filter((event) => event.ph === "X" && event.pid === pid && event.tid === tid && event.name.endsWith("RunTask"));
-  const found = mains.map((main) => {
+  const mainTimes = mains.map((main) => {
     const times = tasksOf(main).map(({ tdur = 0 }) => tdur / 1000);
     return {
       totalMs: times.reduce((sum, ms) => sum + ms, 0),
@@ -40,5 +40,5 @@ function cpuTimeOf(events: readonly TraceEvent[]): CpuTime {
       blockedMs: times.reduce((sum, ms) => sum + Math.max(0, ms - LONG_TASK_MS), 0),
     };
   });
-  return found.sort((a, b) => b.totalMs - a.totalMs)[0] ?? { totalMs: NaN, longestMs: NaN, longTasks: NaN, blockedMs: NaN };
+  return mainTimes.sort((a, b) => b.totalMs - a.totalMs)[0] ?? { totalMs: NaN, longestMs: NaN, longTasks: NaN, blockedMs: NaN };
 }

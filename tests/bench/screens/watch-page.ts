@@ -42,7 +42,7 @@ export function watchPage(): void {
   observe("event", (entry) => bench.presses.push({ name: entry.name, ms: entry.duration }), { durationThreshold: 16 });
 }
 
-/** From the press (the mouse event's time) to the end of the frame that first shows `selector`, which must not be there yet. */
+/** From the mouse event's time to the end of the frame that first shows `selector`, which must not exist yet. */
 export function awaitAnswer(selector: string): void {
   window.bench.presses = [];
   window.bench.pressAnsweredMs = new Promise((resolve, reject) => {
@@ -111,7 +111,7 @@ export function countFrames(): void {
 /** The time at which rows fill everything between the table's header and the edge of the page; false before that. */
 export function isViewFull(): number | false {
   const headPx = document.querySelector("thead")?.getBoundingClientRect().bottom ?? 0;
-  const seen = (row: Element) => row.getBoundingClientRect().bottom > headPx && row.getBoundingClientRect().top < window.innerHeight;
-  const isCut = [...document.querySelectorAll("tr.light-rows")].some(seen);
-  return !isCut && [...document.querySelectorAll("tr[data-row]")].some(seen) && performance.now();
+  const isVisible = (row: Element) => row.getBoundingClientRect().bottom > headPx && row.getBoundingClientRect().top < window.innerHeight;
+  const isCut = [...document.querySelectorAll("tr.light-rows")].some(isVisible);
+  return !isCut && [...document.querySelectorAll("tr[data-row]")].some(isVisible) && performance.now();
 }

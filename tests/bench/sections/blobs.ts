@@ -8,7 +8,7 @@ import { type Section } from "../section";
 
 const MIB = 1024;
 
-/** A large file straight to the service and back, its bytes in its own folder and in a bucket; the store is the strict one of the tests. */
+/** A large file to the service and back, in a folder and in a bucket (the strict test store). */
 export const blobs: Section = {
   name: "blobs",
   isOnDemand: true,
@@ -27,12 +27,12 @@ export const blobs: Section = {
       const service = await startService(folder, settings);
       const startedMs = performance.now();
       const { id } = await sendLarge(`${service.url}/api/assets`, service.headers, file);
-      const sent = performance.now();
+      const sentAt = performance.now();
       const response = await fetch(`${service.url}/api/assets/${id}/content`, { headers: service.headers });
       const hasher = new Blake3Hasher();
       for await (const chunk of response.body ?? []) hasher.update(chunk);
       if (hasher.digest("hex") !== file.hash) throw new Error("the bytes differ");
-      rows.push([name, ((sent - startedMs) / 1000).toFixed(1), ((performance.now() - sent) / 1000).toFixed(1)]);
+      rows.push([name, ((sentAt - startedMs) / 1000).toFixed(1), ((performance.now() - sentAt) / 1000).toFixed(1)]);
       await service.process.stop();
       rmSync(folder, { recursive: true, force: true });
     }

@@ -22,11 +22,11 @@ export const cluster: Section = {
     const postgres = await startPostgres({ isDurable: true });
     const columns: string[][] = [];
     for (const services of COUNTS) {
-      logProgress(`${named(services)} on one PostgreSQL`);
+      logProgress(`${label(services)} on one PostgreSQL`);
       columns.push(await within(postgres.url, services, services, (world, runners) => measureRates(world, runners, CLAIMED)));
     }
     print("## Services on one PostgreSQL, a folder of files and 8 stand-in runners");
-    print(table(["", ...COUNTS.map(named)], rateNames.map((name, row) => [name, ...columns.map((column) => column[row] ?? "")]))); // prettier-ignore
+    print(table(["", ...COUNTS.map(label)], rateNames.map((name, row) => [name, ...columns.map((column) => column[row] ?? "")]))); // prettier-ignore
 
     logProgress(`${JOBS} jobs of ${USERS} users by two services`);
     const lines = await within(postgres.url, 2, USERS, (world, runners) => measureFairness(world, runners, JOBS, logProgress));
@@ -72,4 +72,4 @@ async function within<T>(
   }
 }
 
-const named = (services: number) => (services === 1 ? "1 service" : `${services} services`);
+const label = (services: number) => (services === 1 ? "1 service" : `${services} services`);

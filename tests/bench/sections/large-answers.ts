@@ -134,8 +134,8 @@ function get(url: string, headers: Record<string, string>): Promise<void> {
 }
 
 function serve({ dialect, path, body }: Opening): Promise<LittleServer> {
-  return startLittleServer((seen, response) => {
-    const at = seen.url.split("?")[0];
+  return startLittleServer((request, response) => {
+    const at = request.url.split("?")[0];
     if (at === "/api/system_stats") return answerJson(response, { system: { os: "linux" }, devices: [] });
     if (at === "/api/user") return dialect === "cloud" ? answerJson(response, { status: "active" }) : response.writeHead(404).end();
     // An older local server has its jobs only in its queue and its history.

@@ -2,7 +2,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { type Page } from "@playwright/test";
 import { type WebSocket, WebSocketServer } from "ws";
 import { startLocalServer } from "@/tests/support/local-server";
-import { openViewer, type Viewer } from "../event-stream";
+import { openViewer, type EventViewer } from "../event-stream";
 import { percentile, spread, table } from "../figures";
 import { deskFolder, FEW_JOBS, graph } from "../many-jobs";
 import { addMember, connect, type Desk, newFolder, post, startBareProxy, startDesk, startService } from "../processes";
@@ -79,8 +79,8 @@ function watchRows(): void {
 }
 
 async function untilPainted(page: Page, id: string, name: keyof Painted): Promise<number> {
-  const match = await page.waitForFunction(([row, time]) => window.painted.get(row)?.[time], [id, name] as const, { timeout: 30_000 });
-  return Number(await match.jsonValue());
+  const paintedAt = await page.waitForFunction(([row, time]) => window.painted.get(row)?.[time], [id, name] as const, { timeout: 30_000 });
+  return Number(await paintedAt.jsonValue());
 }
 
 /** Another program submits jobs; the tab was opened before and is not touched. */
@@ -94,7 +94,7 @@ async function measureBrowser(report: Report): Promise<void> {
     await page.goto(`${desk.url}/jobs`);
     await page.locator("[data-freshness]").filter({ hasText: "live" }).first().waitFor();
     await page.evaluate(watchRows);
-    const shown: number[][] = [];
+    const paintTimes: number[][] = [];
     const ended: number[][] = [];
     for (let run = 0; run <= RUNS; run += 1) {
       logProgress(`Changes painted in another tab, run ${run}.`);
@@ -108,7 +108,7 @@ async function measureBrowser(report: Report): Promise<void> {
         ends.push(completedMs - job.execution_end_time);
       }
       // The first run warms up.
-      if (run > 0) [shown[run - 1], ended[run - 1]] = [rows, ends];
+      if (run > 0) [paintTimes[run - 1], ended[run - 1]] = [rows, ends];
     }
     const cells = (runs: number[][]) =>
       [0.5, 0.95].map(
@@ -127,7 +127,7 @@ async function measureBrowser(report: Report): Promise<void> {
       table(
         ["change", "p50", "p95"],
         [
-          ["submission sent → row painted", ...cells(shown)],
+          ["submission sent → row painted", ...cells(paintTimes)],
           ["job ended → row painted as completed", ...cells(ended)],
         ],
       ),
@@ -153,7 +153,7 @@ async function measureUpstream({ print, logProgress }: Report): Promise<void> {
     const rows: string[][] = [];
     for (const count of [1, 10, 50]) {
       logProgress(`Upstream requests for ${count} viewers.`);
-      const viewers: Viewer[] = [];
+      const viewers: EventViewer[] = [];
       for (let index = 0; index < count; index += 1) viewers.push(await openViewer(desk.url, sessions[index % MEMBERS] ?? {}, topics));
       await wait(SETTLE_MS);
       const perMinute = async (seconds: number) => {
@@ -193,19 +193,19 @@ async function measureFlood({ print, logProgress }: Report): Promise<void> {
     server.begin();
     const viewer = await openViewer(desk.url, desk.headers, [`jobs?connection=${connection.id}&limit=50`]);
     while (sockets.length === 0) await wait(50);
-    const say = (type: string, data: object) => sockets.at(-1)?.send(JSON.stringify({ type, data }));
-    say("execution_start", { prompt_id: id });
-    say("executing", { prompt_id: id, node: "1" });
+    const sendEvent = (type: string, data: object) => sockets.at(-1)?.send(JSON.stringify({ type, data }));
+    sendEvent("execution_start", { prompt_id: id });
+    sendEvent("executing", { prompt_id: id, node: "1" });
     await wait(2_000);
     logProgress("A flood of progress messages.");
     const before = residentMiB(desk.process.pid);
     let peak = before;
     const health: number[] = [];
     const startedMs = Date.now();
-    let sent = 0;
-    while (sent < FLOOD_MESSAGES) {
+    let sentCount = 0;
+    while (sentCount < FLOOD_MESSAGES) {
       const due = Math.min(FLOOD_MESSAGES, ((Date.now() - startedMs) / (FLOOD_S * 1000)) * FLOOD_MESSAGES);
-      for (; sent < due; sent += 1) say("progress", { prompt_id: id, node: "1", value: sent, max: FLOOD_MESSAGES });
+      for (; sentCount < due; sentCount += 1) sendEvent("progress", { prompt_id: id, node: "1", value: sentCount, max: FLOOD_MESSAGES });
       const askedMs = performance.now();
       await fetch(`${desk.url}/api/health`).then((response) => response.arrayBuffer());
       health.push(performance.now() - askedMs);
@@ -219,7 +219,7 @@ async function measureFlood({ print, logProgress }: Report): Promise<void> {
         ["messages sent", "in", "events to a viewer", "memory before", "highest", "GET /api/health p95"],
         [
           [
-            sent.toLocaleString("en"),
+            sentCount.toLocaleString("en"),
             `${seconds.toFixed(0)} s`,
             String(viewer.counts.get("job.progress") ?? 0),
             `${before.toFixed(0)} MiB`,
@@ -243,7 +243,7 @@ async function measureMemory({ print, logProgress }: Report): Promise<void> {
   try {
     const sessions = [desk.headers];
     for (let member = 1; member < MEMBERS; member += 1) sessions.push(await addMember(desk, `member${member}`));
-    const viewers: Viewer[] = [];
+    const viewers: EventViewer[] = [];
     for (let index = 0; index < MEMORY_STREAMS; index += 1)
       viewers.push(await openViewer(desk.url, sessions[index % MEMBERS] ?? {}, ["jobs?limit=50", "queue", "counts"]));
     const minutes: string[][] = [];

@@ -50,7 +50,7 @@ export const visitorFlood: Section = {
     const desk = await startDesk(newFolder(), { isNew: true });
     try {
       const idle = await waits(desk, () => false);
-      const rows = [["nothing", "", "", ...shown(idle)]];
+      const rows = [["nothing", "", "", ...formatWaits(idle)]];
       const script = readdirSync(".next/static/chunks").find((file) => file.endsWith(".js")) ?? "";
       for (const { name, path, lines = "", method = "GET" } of targets) {
         logProgress(`Flood of ${name}.`);
@@ -59,8 +59,8 @@ export const visitorFlood: Section = {
         setTimeout(() => (isOver = true), FLOOD_MS);
         const measured = await waits(desk, () => !isOver);
         const { statuses, answers } = flood.stop();
-        logProgress(JSON.stringify([name, answers, statuses, ...shown(measured)]));
-        rows.push([name, String(Math.round(answers / (FLOOD_MS / 1000))), statuses, ...shown(measured)]);
+        logProgress(JSON.stringify([name, answers, statuses, ...formatWaits(measured)]));
+        rows.push([name, String(Math.round(answers / (FLOOD_MS / 1000))), statuses, ...formatWaits(measured)]);
         await fetch(`${desk.url}/api/health`);
       }
       print(`## Others' waits while ${CONNECTIONS} connections without a session send ${PIPELINED} requests ahead each`);
@@ -75,11 +75,11 @@ type Waits = { health: number[]; call: number[]; page: number[] };
 
 /** Each kind of request is sent again as soon as its answer arrived, at least ten times. */
 async function waits({ url, headers }: Desk, isGoingOn: () => boolean): Promise<Waits> {
-  const timed = async (path: string, sent: Record<string, string>) => {
+  const timed = async (path: string, headers: Record<string, string>) => {
     const times: number[] = [];
     do {
       const started = performance.now();
-      const response = await fetch(url + path, { headers: sent, redirect: "manual" });
+      const response = await fetch(url + path, { headers, redirect: "manual" });
       await response.arrayBuffer();
       times.push(performance.now() - started);
       if (response.status !== 200) throw new Error(`${path} answered ${response.status}`);
@@ -94,7 +94,7 @@ async function waits({ url, headers }: Desk, isGoingOn: () => boolean): Promise<
   return { health, call, page };
 }
 
-function shown({ health, call, page }: Waits): string[] {
+function formatWaits({ health, call, page }: Waits): string[] {
   return [health, call, page].map((times) => `${percentile(times, 0.95).toFixed(0)} / ${Math.max(...times).toFixed(0)} ms`);
 }
 
@@ -103,11 +103,11 @@ function startFlood(url: string, line: string, lines: string) {
   const open = new Set<Socket>();
   const counts = new Map<string, number>();
   let isOver = false;
-  let sent = 0;
+  let sentCount = 0;
 
   const batch = () =>
     Array.from({ length: PIPELINED }, () => {
-      const value = `r${(sent += 1)}x${Math.random().toString(36).slice(2, 12)}`;
+      const value = `r${(sentCount += 1)}x${Math.random().toString(36).slice(2, 12)}`;
       return `${line.replaceAll("random", value)} HTTP/1.1\r\nhost: ${host}\r\naccept: text/html\r\naccept-encoding: gzip\r\n${lines}\r\n`;
     }).join("");
 

@@ -15,15 +15,15 @@ const outputTypes = ["", "image", "video", "audio"];
 const jobOrders = ["create_time", "execution_time"].flatMap((by) => ["asc", "desc"].map((order) => `sort_by=${by}&sort_order=${order}`));
 
 export async function measureGroup(
-  ask: JsonGet,
+  getJson: JsonGet,
   { name, target, p95BelowMs, paths, others = paths.slice(0, 10) }: Group,
   log: (line: string) => void,
 ): Promise<BenchRow> {
   const times: { ms: number; path: string }[] = [];
-  for (const path of others) await ask(path);
+  for (const path of others) await getJson(path);
   for (const path of paths) {
     const startedMs = performance.now();
-    await ask(path);
+    await getJson(path);
     times.push({ ms: performance.now() - startedMs, path });
   }
   const values = times.map(({ ms }) => ms);
@@ -90,12 +90,12 @@ export function jobGroups(total: number, requests: number): Group[] {
   ];
 }
 
-export async function totalOf(ask: JsonGet, path: string): Promise<number> {
-  const { pagination } = await ask(path);
+export async function totalOf(getJson: JsonGet, path: string): Promise<number> {
+  const { pagination } = await getJson(path);
   return Number((pagination as { total?: number } | undefined)?.total ?? 0);
 }
 
-/** Turns the oldest waiting job into one that runs until the end, so that lists are measured without outputs of other queued jobs. */
+/** Turns the oldest pending job into a running one, so that lists are measured without other outputs. */
 export function takeTheSlot(file: string): void {
   const database = new SqliteConnection(file);
   const oldest = "(SELECT min(seq) FROM jobs WHERE state = 'pending')";

@@ -1,4 +1,4 @@
-// Jobs a second: sample 01, 400 times, each with another colour so that no result is cached; from the first submission to an empty queue.
+// Jobs per second: sample 01, 400 times with different colours so that nothing is cached.
 import { readFileSync } from "node:fs";
 import { forEachConcurrently, type Graph, submit, waitForEmptyQueue, withService } from "./client";
 import { watchMemory } from "./memory";

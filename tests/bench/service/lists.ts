@@ -30,22 +30,22 @@ export async function measureLists(options: ListsOptions = {}): Promise<BenchRow
   }
   takeTheSlot(file);
   const service = await startService(folder);
-  const ask = createJsonGet(service);
+  const getJson = createJsonGet(service);
   try {
     const rows: BenchRow[] = [];
-    for (const group of [...jobGroups(await totalOf(ask, "/api/jobs?limit=1"), requests), ...(await detailGroup(ask, requests))]) {
-      rows.push(await measureGroup(ask, group, log));
+    for (const group of [...jobGroups(await totalOf(getJson, "/api/jobs?limit=1"), requests), ...(await detailGroup(getJson, requests))]) {
+      rows.push(await measureGroup(getJson, group, log));
     }
-    for (const group of assetGroups(requests)) rows.push(await measureGroup(ask, group, log));
-    if (seeded === undefined) rows.push(await measureQueueClear(service, ask), await measureClear(service, ask));
+    for (const group of assetGroups(requests)) rows.push(await measureGroup(getJson, group, log));
+    if (seeded === undefined) rows.push(await measureQueueClear(service, getJson), await measureClear(service, getJson));
     return rows;
   } finally {
     await service.process.stop();
   }
 }
 
-/** The answer to a clear of a long queue, and the latency of other requests until it comes. */
-async function measureQueueClear(service: PortService, ask: JsonGet): Promise<BenchRow> {
+/** The response to clearing a long queue, and other requests' latency meanwhile. */
+async function measureQueueClear(service: PortService, getJson: JsonGet): Promise<BenchRow> {
   const times: number[] = [];
   const startedMs = performance.now();
   const clock = { answered: 0 };
@@ -55,7 +55,7 @@ async function measureQueueClear(service: PortService, ask: JsonGet): Promise<Be
   });
   while (clock.answered === 0) {
     const startedMs = performance.now();
-    await ask("/api/jobs?limit=100");
+    await getJson("/api/jobs?limit=100");
     times.push(performance.now() - startedMs);
   }
   const { length } = await cleared;
@@ -68,15 +68,15 @@ async function measureQueueClear(service: PortService, ask: JsonGet): Promise<Be
   };
 }
 
-/** The answer to a clear of the whole history, and the latency of other requests while its rows are removed. */
-async function measureClear(service: PortService, ask: JsonGet): Promise<BenchRow> {
+/** The response to clearing the history, and other requests' latency while its rows are removed. */
+async function measureClear(service: PortService, getJson: JsonGet): Promise<BenchRow> {
   const startedMs = performance.now();
   const { message } = await post<{ message: string }>(`${service.url}/api/history`, { clear: true }, service.headers);
   const response = performance.now() - startedMs;
   const times: number[] = [];
   for (let request = 0; request < 300; request += 1) {
     const startedMs = performance.now();
-    await ask("/api/jobs?limit=100");
+    await getJson("/api/jobs?limit=100");
     times.push(performance.now() - startedMs);
     await new Promise((resolve) => setTimeout(resolve, 10));
   }
@@ -89,8 +89,8 @@ async function measureClear(service: PortService, ask: JsonGet): Promise<BenchRo
   };
 }
 
-async function detailGroup(ask: JsonGet, requests: number): Promise<Group[]> {
-  const { jobs } = await ask("/api/jobs?limit=1000&offset=1000");
+async function detailGroup(getJson: JsonGet, requests: number): Promise<Group[]> {
+  const { jobs } = await getJson("/api/jobs?limit=1000&offset=1000");
   const ids = Array.isArray(jobs) ? jobs.map((job: { id: string }) => job.id) : [];
   const paths = spreadOut(ids, requests).map((id) => `/api/jobs/${id}`);
   return [{ name: "GET /api/jobs/{id}", target: "p95 under 5 ms", p95BelowMs: 5, paths }];
@@ -98,7 +98,7 @@ async function detailGroup(ask: JsonGet, requests: number): Promise<Group[]> {
 
 function assetGroups(requests: number): Group[] {
   const chance = createChance(7);
-  const some = (make: () => Record<string, string>, path = "/api/assets") =>
+  const makeQueries = (make: () => Record<string, string>, path = "/api/assets") =>
     Array.from(
       { length: requests },
       () => `${path}?${new URLSearchParams({ include_public: String(chance.below(2) === 0), ...make() }).toString()}`,
@@ -116,79 +116,79 @@ function assetGroups(requests: number): Group[] {
       name: "GET /api/assets, two tags and a piece of the name, any sort",
       target: "p95 under 40 ms",
       p95BelowMs: 40,
-      paths: some(() => ({ ...twoTags(), ...word(), ...order() })),
+      paths: makeQueries(() => ({ ...twoTags(), ...word(), ...order() })),
     },
     {
       name: "GET /api/assets, two tags and a piece of the name that leave 100,000, any sort, at any offset",
       target: "p95 under 500 ms",
       p95BelowMs: 500,
-      paths: some(() => ({ include_tags: WIDE.join(","), ...word(), ...order(), offset: String(chance.below(100_000)) })),
+      paths: makeQueries(() => ({ include_tags: WIDE.join(","), ...word(), ...order(), offset: String(chance.below(100_000)) })),
     },
     {
       name: "GET /api/assets, one tag and a piece of the name, any sort",
       target: "p95 under 40 ms",
       p95BelowMs: 40,
-      paths: some(() => ({ include_tags: chance.one(KINDS), ...word(), ...order() })),
+      paths: makeQueries(() => ({ include_tags: chance.one(KINDS), ...word(), ...order() })),
     },
     {
       name: "GET /api/assets, one tag, any sort",
       target: "p95 under 40 ms",
       p95BelowMs: 40,
-      paths: some(() => ({ include_tags: chance.one(KINDS), ...order() })),
+      paths: makeQueries(() => ({ include_tags: chance.one(KINDS), ...order() })),
     },
     {
       name: "GET /api/assets, a piece of the name alone, any sort",
       target: "p95 under 40 ms",
       p95BelowMs: 40,
-      paths: some(() => ({ ...word(), ...order() })),
+      paths: makeQueries(() => ({ ...word(), ...order() })),
     },
     {
       name: "GET /api/assets, a tag left out, any sort",
       target: "p95 under 40 ms",
       p95BelowMs: 40,
-      paths: some(() => ({ exclude_tags: chance.one(KINDS), ...order() })),
+      paths: makeQueries(() => ({ exclude_tags: chance.one(KINDS), ...order() })),
     },
     {
       name: "GET /api/assets, metadata alone, any sort",
       target: "p95 under 40 ms",
       p95BelowMs: 40,
-      paths: some(() => ({ metadata_filter: JSON.stringify({ node_id: String(chance.below(30)) }), ...order() })),
+      paths: makeQueries(() => ({ metadata_filter: JSON.stringify({ node_id: String(chance.below(30)) }), ...order() })),
     },
     ...["one letter", "two letters"].map((letters, at) => ({
       name: `GET /api/assets, ${letters} of the name, any sort`,
       target: "p95 under 500 ms",
       p95BelowMs: 500,
-      paths: some(() => ({ name_contains: word().name_contains.slice(0, at + 1), ...order() })),
+      paths: makeQueries(() => ({ name_contains: word().name_contains.slice(0, at + 1), ...order() })),
     })),
     {
       name: "GET /api/assets, one tag, any sort, at any offset",
       target: "p95 under 500 ms",
       p95BelowMs: 500,
-      paths: some(() => ({ include_tags: chance.one(KINDS), ...order(), offset: String(chance.below(80_000)) })),
+      paths: makeQueries(() => ({ include_tags: chance.one(KINDS), ...order(), offset: String(chance.below(80_000)) })),
     },
     {
       name: "GET /api/assets, a piece of the name, any sort, at any offset",
       target: "p95 under 500 ms",
       p95BelowMs: 500,
-      paths: some(() => ({ ...word(), ...order(), offset: String(chance.below(150_000)) })),
+      paths: makeQueries(() => ({ ...word(), ...order(), offset: String(chance.below(150_000)) })),
     },
     {
       name: "GET /api/assets/tags/refine, two tags and a piece of the name",
       target: "p95 under 150 ms",
       p95BelowMs: 150,
-      paths: some(() => ({ ...twoTags(), ...word() }), "/api/assets/tags/refine"),
+      paths: makeQueries(() => ({ ...twoTags(), ...word() }), "/api/assets/tags/refine"),
     },
     {
       name: "GET /api/assets/tags/refine, one tag",
       target: "p95 under 150 ms",
       p95BelowMs: 150,
-      paths: some(() => ({ include_tags: chance.one(KINDS) }), "/api/assets/tags/refine"),
+      paths: makeQueries(() => ({ include_tags: chance.one(KINDS) }), "/api/assets/tags/refine"),
     },
     {
       name: "GET /api/tags",
       target: "p95 under 40 ms",
       p95BelowMs: 40,
-      paths: some(() => ({ order: chance.one(["count_desc", "name_asc"]) }), "/api/tags"),
+      paths: makeQueries(() => ({ order: chance.one(["count_desc", "name_asc"]) }), "/api/tags"),
     },
   ];
 }

@@ -1,4 +1,4 @@
-// Prints the figures of the stand-alone service as one Markdown table, with the machine they come from. Arguments choose rows by name.
+// Prints the stand-alone service's figures as one Markdown table with the machine. Arguments select rows by name.
 import { machine, table } from "../figures";
 import { measureDispatch } from "./dispatch";
 import { measureImageChain } from "./image-chain";

@@ -31,7 +31,7 @@ export function measureRestart(): Promise<BenchRow[]> {
       const depth = await queueDepth(service);
       times.push(performance.now() - started);
       const { pagination } = await get<{ pagination: { total: number } }>(service, "/api/jobs?limit=1");
-      // The running job is given up after its worker was lost for the third time; it stays in the list, as failed.
+      // The running job fails after losing its worker for the third time; it stays in the list.
       const abandoned = run + 1 >= MAX_ATTEMPTS ? 1 : 0;
       isWhole &&= depth === PENDING - abandoned && pagination.total === PENDING;
     }

@@ -2,7 +2,7 @@
 import { percentile } from "../figures";
 
 export type BenchRow = {
-  /** What was measured, and at what size. */
+  /** The measured operation and its size. */
   name: string;
   /** The goal, in words. */
   target: string;

@@ -1,4 +1,4 @@
-// Fifty uploads at once of one content that is new to the service: how many were reported as new, and how many files the store gained.
+// Fifty parallel uploads of the same new content: how many are reported as new, and how many files are stored.
 import { randomBytes } from "node:crypto";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";

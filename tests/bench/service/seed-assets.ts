@@ -1,4 +1,4 @@
-// A million assets of one user with three tags each (two of ten, one of a thousand), names of two words and a number, some metadata.
+// A million assets of one user with three tags each, two-word names and some metadata.
 // Fills the search index at the end, like the migration.
 import { assetSearchTriggers, fillAssetSearch } from "@/lib/service/store/asset-index";
 import { foldName } from "@/lib/shared/text";
@@ -49,8 +49,8 @@ export function seedAssets(file: string, userName: string, count: number): void 
         insertTag({ asset_seq, tag, position: place + 1 }),
       );
     }
-    const counted = "SELECT owner_id, tag, count(*) FROM asset_tags JOIN assets ON assets.seq = asset_seq GROUP BY 1, 2";
-    requireSame(database, "SELECT owner_id, tag, n FROM tag_counts WHERE n > 0", counted);
+    const countQuery = "SELECT owner_id, tag, count(*) FROM asset_tags JOIN assets ON assets.seq = asset_seq GROUP BY 1, 2";
+    requireSame(database, "SELECT owner_id, tag, n FROM tag_counts WHERE n > 0", countQuery);
     database.exec(`${fillAssetSearch} ${assetSearchTriggers}`);
     requireSame(database, "SELECT owner_id, n FROM asset_counts WHERE n > 0", "SELECT owner_id, count(*) FROM assets GROUP BY 1");
   });

@@ -18,7 +18,7 @@ const columns = [
   ...["execution_time", "outputs_count", "has_image", "has_video", "has_audio", "preview", "error"],
 ];
 
-/** In percent: how states and kinds of output are distributed. None is running, since a start would put those back into the queue. */
+/** In percent: the distribution of states and output kinds. None is running, since a start would requeue it. */
 const stateOf = (share: number, waiting: number) =>
   share < 100 * waiting ? "pending" : share < 82 ? "completed" : share < 92 ? "failed" : share < 97 ? "cancelled" : "pending";
 const kindOf = (share: number) => (share < 80 ? "image" : share < 92 ? "video" : share < 97 ? "audio" : "none");
@@ -37,18 +37,18 @@ export function seedJobs(file: string, userName: string, count: number, { waitin
     const insertResults = inserter(database, "job_results", ["job_seq", "outputs", "messages", "meta"]);
     let at = START;
     for (let number = 1; number <= count; number += 1) {
-      // One in eight has the same time as its neighbour, so that there are ties to break.
+      // One in eight has its neighbour's time, so that there are ties to break.
       at += chance.below(8) === 0 ? 0 : chance.below(2 * MEAN_GAP_MS);
       const baseState = stateOf(chance.below(100), waiting);
       const state = number > count * (1 - queued) ? "pending" : baseState;
       const kind = state === "completed" ? kindOf(chance.below(100)) : "none";
-      const ran = state === "completed" || state === "failed" ? 150 + chance.below(2000) * (1 + chance.below(30)) : 0;
-      const start = ran > 0 ? at + chance.below(5000) : null;
+      const runMs = state === "completed" || state === "failed" ? 150 + chance.below(2000) * (1 + chance.below(30)) : 0;
+      const start = runMs > 0 ? at + chance.below(5000) : null;
       const file = { filename: `${chance.hex(8)}.png`, subfolder: "", type: "output", display_name: `bench_${number}.png` };
       const job_seq = insertJob({
         ...{ id: chance.uuid(), user_id: userId, state, number, workflow_id: chance.one(workflows), create_time: at },
-        ...{ update_time: at + ran, state_time: at + ran, start_time: start, end_time: start === null ? null : start + ran },
-        ...{ execution_time: ran, outputs_count: kind === "none" ? 0 : 1 },
+        ...{ update_time: at + runMs, state_time: at + runMs, start_time: start, end_time: start === null ? null : start + runMs },
+        ...{ execution_time: runMs, outputs_count: kind === "none" ? 0 : 1 },
         ...{ has_image: Number(kind === "image"), has_video: Number(kind === "video"), has_audio: Number(kind === "audio") },
         preview: kind === "none" ? null : JSON.stringify({ ...file, nodeId: "3", mediaType: "images" }),
         error: state === "failed" ? JSON.stringify({ exception_type: "ValueError", exception_message: "no", node_id: "2" }) : null,

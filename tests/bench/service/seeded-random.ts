@@ -15,9 +15,9 @@ export function createChance(seed: number) {
     below,
     hex,
     one: <T>(list: readonly T[]): T => {
-      const match = list[below(list.length)];
-      if (match === undefined) throw new Error("there is nothing to choose from");
-      return match;
+      const item = list[below(list.length)];
+      if (item === undefined) throw new Error("there is nothing to choose from");
+      return item;
     },
     uuid(): string {
       const digits = hex(4);

@@ -1,4 +1,4 @@
-// Submissions answered a second, each on disk before its answer: autocannon, 20 connections, one user.
+// Acknowledged submissions per second, each durable: autocannon, 20 connections, one user.
 // A waiting job takes the one slot, so that accepting is measured and not running. The memory with all waiting jobs is reported too.
 import { load } from "../load";
 import { queueDepth, submit, withService } from "./client";

@@ -1,4 +1,4 @@
-// One gibibyte straight to the service, each time to a freshly started one: how fast it is, and how much memory the service takes.
+// One gibibyte to a freshly started service: throughput and memory.
 // For comparison, what the machine can do: the same bytes written and synced by a plain loop, and each of the two hashes alone on one core.
 import { createHash } from "node:crypto";
 import { open, rm } from "node:fs/promises";

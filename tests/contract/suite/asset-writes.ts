@@ -29,9 +29,9 @@ export const assetWriteSteps: readonly Step[] = [
       state.own.asset = { ...(typeof first === "object" ? first : {}) };
       demand(number(first, "size") === content.length, `${content.length} bytes were stored as ${number(first, "size")}`);
       demand(field(first, "created_new") === true, "new content did not answer created_new true");
-      const again = await ask(o.uploadAsset, { body: upload() });
+      const secondUpload = await ask(o.uploadAsset, { body: upload() });
       demand(
-        field(again, "created_new") === false && text(again, "id") === text(first, "id"),
+        field(secondUpload, "created_new") === false && text(secondUpload, "id") === text(first, "id"),
         "the same content did not answer the existing asset",
       );
     },
@@ -143,7 +143,7 @@ export const assetWriteSteps: readonly Step[] = [
   },
 ];
 
-/** Run last: they remove what the other steps made. */
+/** Run last, since they remove what the other steps created. */
 export const assetCleaningSteps: readonly Step[] = [
   {
     operation: o.deleteAsset,

@@ -2,7 +2,7 @@
 import { fillPath, type Operation } from "@/lib/contract/operation";
 
 export type Send = (request: Request) => Promise<Response>;
-export type Answered = { status: number; headers: Headers; text: string; body: unknown };
+export type CallerResponse = { status: number; headers: Headers; text: string; body: unknown };
 export type CallInput = {
   params?: Readonly<Record<string, string>>;
   query?: Readonly<Record<string, string | number | boolean>>;
@@ -12,7 +12,7 @@ export type CallInput = {
   /** Replaces the caller's own key; null sends none. */
   key?: string | null;
 };
-export type Caller = (operation: Operation, input?: CallInput) => Promise<Answered>;
+export type Caller = (operation: Operation, input?: CallInput) => Promise<CallerResponse>;
 export type Target = { baseUrl: string; key: string; send: Send; timeoutMs: number };
 
 export function createCaller(target: Target): Caller {

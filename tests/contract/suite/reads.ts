@@ -39,8 +39,8 @@ export const readSteps: readonly Step[] = [
     operation: o.listJobs,
     async run({ ask, state }) {
       const items = itemsOf(await ask(o.listJobs, { query: { status: "completed", limit: 5 } }), "jobs");
-      const odd = items.find((job) => !["completed", "unknown"].includes(toJobState(text(job, "status") ?? "")));
-      demand(odd === undefined, `status=completed was answered with a job that is ${text(odd, "status")}`);
+      const unusualJob = items.find((job) => !["completed", "unknown"].includes(toJobState(text(job, "status") ?? "")));
+      demand(unusualJob === undefined, `status=completed was answered with a job that is ${text(unusualJob, "status")}`);
       state.endedJobId = text(items[0], "id") ?? state.endedJobId;
       for (const sort_order of ["asc", "desc"]) {
         const jobs = itemsOf(await ask(o.listJobs, { query: { sort_by: "create_time", sort_order, limit: 20 } }), "jobs");

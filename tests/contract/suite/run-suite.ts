@@ -27,13 +27,13 @@ const steps: readonly Step[] = [
 
 export async function runSuite(target: Target, options: SuiteOptions): Promise<Row[]> {
   const tools = createTools(createCaller(target), options);
-  const match = new Map<string, { outcome: Outcome; note?: string }[]>();
+  const resultsByName = new Map<string, { outcome: Outcome; note?: string }[]>();
   for (const step of steps.filter(({ writes }) => options.write || !writes)) {
     const result = await settle(() => step.run(tools));
     const { name } = step.operation;
-    match.set(name, [...(match.get(name) ?? []), { ...result, note: result.note?.replaceAll(target.key, "[key]") }]);
+    resultsByName.set(name, [...(resultsByName.get(name) ?? []), { ...result, note: result.note?.replaceAll(target.key, "[key]") }]);
   }
-  return allOperations.map((operation) => toRow(operation, match.get(operation.name) ?? [], options.write));
+  return allOperations.map((operation) => toRow(operation, resultsByName.get(operation.name) ?? [], options.write));
 }
 
 /** Every core operation that was tried is present and conforms. */

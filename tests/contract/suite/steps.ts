@@ -1,17 +1,17 @@
-// A step of the suite: it tries one aspect of one operation, using what earlier steps have found.
+// A step of the suite: tests one aspect of one operation with results of earlier steps.
 import { isObject, type JsonObject, numberOf, textOf } from "@/lib/contract/json/json";
 import { type Operation } from "@/lib/contract/operation";
 import { type Caller, type CallInput } from "./caller";
 import { NotTried, read } from "./verdict";
 
-/** What earlier steps found or made. */
+/** Results of earlier steps. */
 export type Known = {
   jobId?: string;
   /** The id of an ended job. */
   endedJobId?: string;
   asset?: JsonObject;
   userFile?: string;
-  /** Made by this run. */
+  /** Created by this run. */
   own: { asset?: JsonObject; imageName?: string; maskName?: string; jobId?: string; taskId?: string; userFile?: string };
 };
 
@@ -55,8 +55,8 @@ export function field(value: unknown, name: string): unknown {
 export const text = (value: unknown, name: string): string | undefined => textOf(field(value, name));
 export const number = (value: unknown, name: string): number | undefined => numberOf(field(value, name));
 
-export function needed<T>(value: T | undefined, what: string): T {
-  if (value === undefined) throw new NotTried(`there is no ${what} to try it on`);
+export function needed<T>(value: T | undefined, label: string): T {
+  if (value === undefined) throw new NotTried(`there is no ${label} to try it on`);
   return value;
 }
 

@@ -3,7 +3,7 @@
 import { parseFailure } from "@/lib/contract/failure";
 import { type Operation } from "@/lib/contract/operation";
 import { operations } from "@/lib/contract/operations";
-import { type Answered } from "./caller";
+import { type CallerResponse } from "./caller";
 
 export class Differs extends Error {}
 export class Absent extends Error {}
@@ -11,11 +11,11 @@ export class NotTried extends Error {}
 
 /** Some services answer these with an empty body. */
 const mayBeEmpty = new Set<string>([operations.manageQueue.name, operations.manageHistory.name]);
-/** These statuses say something about the account or the moment, not about the interface. */
+/** These statuses are about the account or the moment, not about the API. */
 const ofTheMoment = new Set([402, 403, 429, 503]);
 
-/** The body, if the contract can read the answer; undefined for an answer that is not JSON. */
-export function read(operation: Operation, response: Answered): unknown {
+/** The parsed body; undefined for a response that isn't JSON. */
+export function read(operation: Operation, response: CallerResponse): unknown {
   const expected = operation.answers[response.status];
   if (!expected) throw refused(operation, response);
   if (expected.kind === "redirect" && !response.headers.get("location")) throw new Differs(`${response.status} without a Location`);
@@ -32,11 +32,11 @@ export function demand(isSo: boolean, otherwise: string): void {
 }
 
 /** Requires a refusal with one of these statuses. */
-export function demandRefusal(response: Answered, statuses: readonly number[], of: string): void {
+export function demandRefusal(response: CallerResponse, statuses: readonly number[], of: string): void {
   demand(statuses.includes(response.status), `${of} answered ${response.status}, not ${statuses.join(" or ")}`);
 }
 
-function refused({ method }: Operation, response: Answered): Error {
+function refused({ method }: Operation, response: CallerResponse): Error {
   const { status } = response;
   const reason = method === "HEAD" ? "" : `: ${parseFailure(response, response.text).message}`;
   if ([404, 405, 501].includes(status)) return new Absent(`answered ${status}`);

@@ -1,4 +1,4 @@
-// Runs axe on a page as a person sees it: after the framework has set its title, which is missing for a moment at each navigation.
+// Runs axe on a page after the framework has set its title, which is missing briefly at each navigation.
 import { expect, type Frame, type Page } from "@playwright/test";
 import axe, { type RunOptions } from "axe-core";
 
@@ -11,7 +11,7 @@ declare global {
 /** The rules about colours; all others read the document, which is the same in both themes. */
 const colourRules = ["color-contrast", "link-in-text-block"];
 
-// Each document is checked in place: no blank page is opened for the results, and a frame of another origin is checked like the page.
+// Checks each document in place, including frames of other origins.
 const options: RunOptions = { iframes: false, resultTypes: ["violations"], preload: { assets: ["media"] } };
 
 export async function expectAccessible(page: Page): Promise<void> {

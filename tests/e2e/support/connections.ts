@@ -5,7 +5,7 @@ import { expect } from "./test";
 /** Saves a connection of the signed-in member despite its check; returns its id. */
 export async function keepConnection(page: Page, desk: Desk, connection: { name: string; baseUrl: string; key?: string }): Promise<string> {
   const data = { ...connection, shared: false, keep: true };
-  const made = await page.request.post(`${desk.url}/api/console/connections`, { data, headers: { origin: desk.url } });
-  expect(made.ok(), await made.text()).toBe(true);
-  return ((await made.json()) as { connection: { id: string } }).connection.id;
+  const response = await page.request.post(`${desk.url}/api/console/connections`, { data, headers: { origin: desk.url } });
+  expect(response.ok(), await response.text()).toBe(true);
+  return ((await response.json()) as { connection: { id: string } }).connection.id;
 }

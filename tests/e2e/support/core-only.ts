@@ -1,4 +1,4 @@
-// A service with the core of the interface and nothing else: a real one behind a gate that answers 404 to every extension.
+// A core-only service: a real one behind a gate that answers 404 to every extension.
 import { coreOperations } from "@/lib/contract/operations";
 import { passOn, startStandIn } from "./service";
 

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type APIRequestContext, type BrowserContext, expect } from "@playwright/test";
 import { type Role } from "@/lib/contract/people/roles";
-import { type Started, startProcess } from "@/tests/support/start-process";
+import { type StartedProcess, startProcess } from "@/tests/support/start-process";
 
 export const owner = { name: "Ada Owner", email: "ada@example.com", password: "correct horse battery" };
 
@@ -82,6 +82,6 @@ export async function startDesk(settings: Record<string, string> = {}, script = 
   };
 }
 
-async function ready(started: Started): Promise<{ url: string; setUpUrl: string }> {
+async function ready(started: StartedProcess): Promise<{ url: string; setUpUrl: string }> {
   return { url: await started.printed("Lightdesk"), setUpUrl: await started.printed("Set up") };
 }

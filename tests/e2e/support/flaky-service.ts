@@ -1,4 +1,4 @@
-// A real service behind a connection that a test can spoil: held, cut in the middle, or answered by something else.
+// A real service behind a connection that a test can hold, cut or replace.
 import { type IncomingMessage, type RequestListener } from "node:http";
 import { expect, type Page } from "@playwright/test";
 import { type Desk } from "./desk";
@@ -6,7 +6,7 @@ import { passOn, type PortService, startStandIn } from "./service";
 
 export type FlakyService = {
   url: string;
-  /** Answers every later request, or those that `only` selects, with `fault`; without one, requests pass again, held ones included. */
+  /** Responds to later requests, or those that `only` selects, with `fault`; without one, requests pass again, including held ones. */
   spoil(fault?: RequestListener, only?: (request: IncomingMessage) => boolean): void;
   hold(): void;
   /** Stops listening. */
@@ -55,7 +55,7 @@ export const forwarding =
   (request, response) =>
     passOn(serviceUrl, request, response, { headers: asItself(serviceUrl, request) });
 
-/** Sends the beginning of an answer, and then nothing more. */
+/** Sends the beginning of a response, then nothing. */
 export const cut: RequestListener = (_request, response) => {
   response.writeHead(200, { "content-type": "application/json", "content-length": "4096" });
   response.write('{"jobs":[', () => response.destroy());
@@ -67,7 +67,7 @@ export const unanswered =
   (request, response) =>
     passOn(serviceUrl, request, response, {
       headers: asItself(serviceUrl, request),
-      answered: (answer) => void answer.resume().once("end", () => response.destroy()),
+      answered: (upstreamResponse) => void upstreamResponse.resume().once("end", () => response.destroy()),
     });
 
 export const silent: RequestListener = () => undefined;

@@ -10,7 +10,7 @@ export type HalfUpload = {
 };
 
 const half = Buffer.alloc(500_000, "x");
-const part = (name: string, more: string) => `--edge\r\nContent-Disposition: form-data; name="${name}"${more}\r\n\r\n`;
+const part = (name: string, extra: string) => `--edge\r\nContent-Disposition: form-data; name="${name}"${extra}\r\n\r\n`;
 const head = part("tags", "") + '["input"]\r\n' + part("file", '; filename="half.bin"\r\nContent-Type: application/octet-stream');
 const tail = "\r\n--edge--\r\n";
 
@@ -26,18 +26,18 @@ export async function beginUpload(context: BrowserContext, desk: Desk): Promise<
     },
   });
   const closed = new Promise<void>((resolve) => request.once("close", resolve));
-  const answered = new Promise<number>((resolve, reject) => {
+  const pendingStatus = new Promise<number>((resolve, reject) => {
     request.once("error", reject);
     request.once("response", (response) => resolve(response.resume().statusCode ?? 0));
   });
-  answered.catch(() => undefined); // some tests hang up on purpose
+  pendingStatus.catch(() => undefined); // some tests hang up on purpose
   request.write(head);
   await new Promise<void>((resolve) => request.write(half, () => resolve()));
   return {
     finish() {
       request.write(half);
       request.end(tail);
-      return answered;
+      return pendingStatus;
     },
     hangUp() {
       request.destroy();

@@ -4,7 +4,7 @@ import { startProcess } from "@/tests/support/start-process";
 import { type Desk, owner } from "./desk";
 import { findOnlyMoved } from "./test";
 
-type Saved = { host: { id: string }; secret: string };
+type SavedHost = { host: { id: string }; secret: string };
 export type HostPage = { url: string; id: string; secret: string; stop(): Promise<unknown> };
 
 /** `request` is the owner's. */
@@ -12,14 +12,14 @@ export async function startHostPage(request: APIRequestContext, desk: Desk, memb
   const headers = { origin: new URL(desk.url).origin };
   const pages = ["overview", "jobs", "queue", "history", "assets", "run"];
   const body = { name: "Portal", origins: ["http://localhost:1"], connection: null, role: "operator", pages, guests: false, jwksUrl: null };
-  const made = await request.post(`${desk.url}/api/console/embedding`, { data: body, headers });
-  expect(made.status(), await made.text()).toBe(201);
-  const { host, secret }: Saved = await made.json();
+  const response = await request.post(`${desk.url}/api/console/embedding`, { data: body, headers });
+  expect(response.status(), await response.text()).toBe(201);
+  const { host, secret }: SavedHost = await response.json();
   const settings = { LIGHTDESK: desk.url, LIGHTDESK_HOST: host.id, LIGHTDESK_SECRET: secret, PORT: "0", MEMBER: member };
   const started = startProcess("docs/examples/embed-host.mjs", settings);
   const url = await started.printed("Host page");
-  const changed = await request.patch(`${desk.url}/api/console/embedding/${host.id}`, { data: { origins: [url] }, headers });
-  expect(changed.status(), await changed.text()).toBe(200);
+  const changeResponse = await request.patch(`${desk.url}/api/console/embedding/${host.id}`, { data: { origins: [url] }, headers });
+  expect(changeResponse.status(), await changeResponse.text()).toBe(200);
   return { url, id: host.id, secret, stop: () => started.stop() };
 }
 

@@ -1,8 +1,8 @@
-// Jobs made without the browser, over the console's own API, for tests about something else.
+// Jobs created over the console's API, for tests about something else.
 import { type APIRequestContext, expect } from "@playwright/test";
 import { type Desk } from "./desk";
 
-/** A job of some seconds that can be watched half-way: two waits, one after the other. */
+/** A job of some seconds that can be watched half-way: two consecutive waits. */
 export function slowGraph(seconds: number, salt = ""): Record<string, unknown> {
   return {
     "1": { class_type: "EmptyImage", inputs: { width: 64, height: 64, batch_size: 1, color: 3368652 } },

@@ -63,8 +63,8 @@ export async function startOidcServer(id: string, people: People): Promise<OidcS
   };
 }
 
-export function oidcSettings(id: string, server: OidcServer, more: Record<string, string>): Record<string, string> {
-  return settingsOf(id, server, { SCOPES, ...more });
+export function oidcSettings(id: string, server: OidcServer, extra: Record<string, string>): Record<string, string> {
+  return settingsOf(id, server, { SCOPES, ...extra });
 }
 
 /** Fills in the server's own sign-in page. */

@@ -33,8 +33,8 @@ export async function startService(settings: Record<string, string> = {}): Promi
 export type StandIn = { url: string; stop(): Promise<void>; again(): Promise<void> };
 
 /** `again`: starts it at the same address after a stop. */
-export async function startStandIn(answer: RequestListener): Promise<StandIn> {
-  const server = createServer(answer);
+export async function startStandIn(listener: RequestListener): Promise<StandIn> {
+  const server = createServer(listener);
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const { port } = server.address() as AddressInfo;
   const stop = () =>
@@ -42,8 +42,8 @@ export async function startStandIn(answer: RequestListener): Promise<StandIn> {
       server.close(() => resolve());
       server.closeAllConnections();
     });
-  const again = () => new Promise<void>((resolve) => void server.listen(port, "127.0.0.1", resolve));
-  return { url: `http://127.0.0.1:${port}`, stop, again };
+  const restart = () => new Promise<void>((resolve) => void server.listen(port, "127.0.0.1", resolve));
+  return { url: `http://127.0.0.1:${port}`, stop, again: restart };
 }
 
 /** Passes a request on to a service. Each gets a new connection: a kept one may be closed at the moment it is reused. */
@@ -54,7 +54,7 @@ export function passOn(
   { headers = request.headers, answered }: { headers?: IncomingMessage["headers"]; answered?: (response: IncomingMessage) => void } = {},
 ): void {
   const onward = httpRequest(new URL(request.url ?? "/", serviceUrl), { method: request.method, headers, agent: false });
-  onward.once("response", answered ?? ((answer) => answer.pipe(response.writeHead(answer.statusCode ?? 502, answer.headers))));
+  onward.once("response", answered ?? ((upstream) => upstream.pipe(response.writeHead(upstream.statusCode ?? 502, upstream.headers))));
   // The client may have left meanwhile.
   onward.once("error", () => response.destroy());
   request.pipe(onward);

@@ -4,15 +4,15 @@ import { type Page, type Request } from "@playwright/test";
 import { expect } from "./test";
 
 export type Graph = Record<string, { class_type: string; inputs: Record<string, unknown> }>;
-type Shown = { kind: "text" | "choice" | "switch" | "fixed"; value: string };
+type ShownControl = { kind: "text" | "choice" | "switch" | "fixed"; value: string };
 
 const messages: Record<"answer" | "faults", { anyway: string }> & { advanced: { targets: string } } = JSON.parse(
   readFileSync("lib/messages/en/run.json", "utf8"),
 );
 /** Each control of the form, by its id. */
-export function shownIn(page: Page): Promise<Record<string, Shown>> {
+export function shownIn(page: Page): Promise<Record<string, ShownControl>> {
   return page.evaluate(() => {
-    const read = (element: Element): Shown | undefined => {
+    const read = (element: Element): ShownControl | undefined => {
       if (element instanceof HTMLSelectElement) return { kind: "choice", value: element.selectedOptions[0]?.text ?? "" };
       if (element instanceof HTMLTextAreaElement) return { kind: "text", value: element.value };
       // If the shown name of a file differs from the name that is sent, its title has the latter.
@@ -24,8 +24,8 @@ export function shownIn(page: Page): Promise<Record<string, Shown>> {
         : { kind: "text", value: element.title || element.value };
     };
     const controls = [...document.querySelectorAll("[id^='field-']")].flatMap((element) => {
-      const shown = read(element);
-      return shown ? [[element.id, shown] as const] : [];
+      const control = read(element);
+      return control ? [[element.id, control] as const] : [];
     });
     const ids = controls.map(([id]) => id);
     if (new Set(ids).size !== ids.length) throw new Error("one input has two fields");
@@ -33,33 +33,37 @@ export function shownIn(page: Page): Promise<Record<string, Shown>> {
   });
 }
 
-/** Presses Run, keeps the request from the service, and returns for every control what it shows and what was sent. */
-async function compare(page: Page): Promise<{ shown: Record<string, string>; sent: Record<string, string> }> {
+/** Clicks Run, withholds the request from the service, and returns each control's shown and sent value. */
+async function compare(page: Page): Promise<{ shownValue: Record<string, string>; sent: Record<string, string> }> {
   await page.route("**/api/prompt*", (route) => route.fulfill({ json: { prompt_id: crypto.randomUUID(), number: 1, node_errors: {} } }));
-  const leaving = page.waitForRequest((request) => request.method() === "POST" && request.url().includes("/api/prompt"));
+  const pending = page.waitForRequest((request) => request.method() === "POST" && request.url().includes("/api/prompt"));
   const run = page.getByRole("button", { name: "Run", exact: true }).filter({ visible: true });
   const anyway = page.getByRole("button", { name: messages.answer.anyway }).or(page.getByRole("button", { name: messages.faults.anyway }));
-  // Missing files may be found at this very moment; Run then only points at them, and the answer below decides.
+  // A file check may still be running; Run then only highlights it, and the response below decides.
   await run.dispatchEvent("click");
-  const isRefused = await Promise.race([leaving.then(() => false), anyway.waitFor().then(() => true)]);
+  const isRefused = await Promise.race([pending.then(() => false), anyway.waitFor().then(() => true)]);
   if (isRefused) await anyway.click();
-  const request = await leaving;
+  const request = await pending;
   await expectAdvancedIsSent(page, request);
   const controls = await shownIn(page);
   const values = sentIn(request, controls);
   // Drops the empty place at the end of a list that grows.
   for (const [id, { value }] of Object.entries(controls)) if (value === "" && !values.has(id)) delete controls[id];
-  const sent = Object.fromEntries(Object.keys(controls).map((id) => [id, values.get(id) ?? "nothing"]));
+  const sentValues = Object.fromEntries(Object.keys(controls).map((id) => [id, values.get(id) ?? "nothing"]));
   expect(Object.keys(controls).sort()).toEqual([...values.keys()].sort());
   // A choice that the service does not offer has a remark after its value.
-  const valueOf = (id: string, { kind, value }: Shown) => (kind === "choice" && value.startsWith(`${sent[id]} (`) ? sent[id] : value);
-  return { shown: Object.fromEntries(Object.entries(controls).map(([id, shown]) => [id, valueOf(id, shown) ?? ""])), sent };
+  const valueOf = (id: string, { kind, value }: ShownControl) =>
+    kind === "choice" && value.startsWith(`${sentValues[id]} (`) ? sentValues[id] : value;
+  return {
+    shownValue: Object.fromEntries(Object.entries(controls).map(([id, control]) => [id, valueOf(id, control) ?? ""])),
+    sent: sentValues,
+  };
 }
 
 const isLink = (value: unknown) => Array.isArray(value) && typeof value[0] === "string" && typeof value[1] === "number";
 
 /** A text area shows any line break as one character, whatever the file had. A value with a field for each part is sent as one. */
-function sentIn(request: Request, controls: Record<string, Shown>): Map<string, string> {
+function sentIn(request: Request, controls: Record<string, ShownControl>): Map<string, string> {
   const { prompt }: { prompt: Graph } = request.postDataJSON();
   return new Map(
     Object.entries(prompt).flatMap(([node, { inputs }]) =>
@@ -88,12 +92,12 @@ async function expectAdvancedIsSent(page: Page, request: Request): Promise<void>
     );
   const ticked = outputs.filter(({ isOn }) => isOn).map(({ id }) => id);
   expect(body.partial_execution_targets ?? outputs.map(({ id }) => id)).toEqual(ticked);
-  const written = await page.locator("#run-extra-data").inputValue();
-  expect(body.extra_data).toMatchObject(JSON.parse(written || "{}"));
+  const extraData = await page.locator("#run-extra-data").inputValue();
+  expect(body.extra_data).toMatchObject(JSON.parse(extraData || "{}"));
 }
 
 export async function expectShownIsSent(page: Page): Promise<Record<string, string>> {
-  const { shown, sent } = await compare(page);
+  const { shownValue: shown, sent } = await compare(page);
   expect(shown).toEqual(sent);
   return sent;
 }

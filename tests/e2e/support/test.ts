@@ -125,8 +125,8 @@ async function stopJobs(request: APIRequestContext, url: string, options: Option
 function lookAsAPersonDoes(page: Page): void {
   const [goto, reload] = [page.goto.bind(page), page.reload.bind(page)];
   const [goBack, goForward] = [page.goBack.bind(page), page.goForward.bind(page)];
-  const ready = async <T>(answer: Promise<T>): Promise<T> => {
-    const response = await answer;
+  const ready = async <T>(promise: Promise<T>): Promise<T> => {
+    const response = await promise;
     await page.waitForFunction(isReady);
     return response;
   };
@@ -148,18 +148,18 @@ function lookAsAPersonDoes(page: Page): void {
   findOnlyMoved(page);
 }
 
-type Place = Pick<FrameLocator, "locator" | "getByText" | "getByLabel" | "getByTitle" | "getByTestId">;
+type Scope = Pick<FrameLocator, "locator" | "getByText" | "getByLabel" | "getByTitle" | "getByTestId">;
 
-/** For a page or one of its frames. Content found by its role is never hidden. */
-export function findOnlyMoved(place: Place): void {
-  const moved = place.locator('css=:not(div[hidden][id^="S:"] *)');
-  const [locator, byText, byLabel] = [place.locator.bind(place), place.getByText.bind(place), place.getByLabel.bind(place)];
-  const [byTitle, byTestId] = [place.getByTitle.bind(place), place.getByTestId.bind(place)];
-  place.locator = (...args) => locator(...args).and(moved);
-  place.getByText = (...args) => byText(...args).and(moved);
-  place.getByLabel = (...args) => byLabel(...args).and(moved);
-  place.getByTitle = (...args) => byTitle(...args).and(moved);
-  place.getByTestId = (...args) => byTestId(...args).and(moved);
+/** For a page or one of its frames. Content found by role is never hidden. */
+export function findOnlyMoved(root: Scope): void {
+  const visible = root.locator('css=:not(div[hidden][id^="S:"] *)');
+  const [locator, byText, byLabel] = [root.locator.bind(root), root.getByText.bind(root), root.getByLabel.bind(root)];
+  const [byTitle, byTestId] = [root.getByTitle.bind(root), root.getByTestId.bind(root)];
+  root.locator = (...args) => locator(...args).and(visible);
+  root.getByText = (...args) => byText(...args).and(visible);
+  root.getByLabel = (...args) => byLabel(...args).and(visible);
+  root.getByTitle = (...args) => byTitle(...args).and(visible);
+  root.getByTestId = (...args) => byTestId(...args).and(visible);
 }
 
 const reloaded = new WeakSet<Page>();

@@ -10,7 +10,7 @@ export const fresh = (name: string, size = 4_300_001): DroppedFile => ({
   type: "application/octet-stream",
   bytes: randomBytes(size),
 });
-export const picked = ({ name, type, bytes }: DroppedFile) => ({ name, mimeType: type, buffer: bytes });
+export const filePayload = ({ name, type, bytes }: DroppedFile) => ({ name, mimeType: type, buffer: bytes });
 
 export const tray = (page: Page): Locator => page.getByRole("region", { name: "Transfers" });
 export const add = (page: Page) => page.getByRole("dialog").getByRole("button", { name: "Add", exact: true }).click();

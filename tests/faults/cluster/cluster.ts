@@ -8,17 +8,17 @@ import { png } from "@/tests/integration/service/support";
 import { freePort } from "@/tests/support/free-port";
 import { gpuClasses } from "@/tests/support/gpu-classes";
 import { type Line, startLine } from "@/tests/support/line";
-import { type Seen } from "@/tests/support/little-server";
+import { type ReceivedRequest } from "@/tests/support/little-server";
 import { startNginx } from "@/tests/support/nginx";
 import { createDatabase, type PostgresServer, startPostgres } from "@/tests/support/postgres-server";
 import { type RunnerServer, startRunnerServer } from "@/tests/support/runner-server";
 import { isPrompt, startServiceGate } from "@/tests/support/service-gate";
-import { type Started, startProcess } from "@/tests/support/start-process";
+import { type StartedProcess, startProcess } from "@/tests/support/start-process";
 import { until } from "@/tests/support/until";
 
 export type Cluster = Awaited<ReturnType<typeof startCluster>>;
-/** One of the four processes, with its own line to the database. */
-export type Part = { port: number; line: Line; settings: Record<string, string>; process: Started; begin(): Promise<void> };
+/** One of the four processes, with its own database connection. */
+export type Part = { port: number; line: Line; settings: Record<string, string>; process: StartedProcess; begin(): Promise<void> };
 type Kind = { script: string; says: string };
 
 const console: Kind = { script: "dist/console.mjs", says: "Lightdesk" };
@@ -40,7 +40,7 @@ export async function startCluster(program: string) {
   const { url } = await createDatabase(postgres.url);
   const runner: RunnerServer = await startRunnerServer({
     objectInfo: gpuClasses(["one.safetensors"]),
-    makes: ({ class_type, inputs }) =>
+    makeOutput: ({ class_type, inputs }) =>
       class_type === "SaveImage" ? { files: [{ name: `${String(inputs.filename_prefix)}_00001_.png`, bytes: Buffer.from(png(8, 8)) }] } : undefined, // prettier-ignore
   });
   const store = await openServiceStore(join(folder, "commands"), { concurrency: 1, databaseUrl: url });
@@ -87,7 +87,7 @@ export async function startCluster(program: string) {
       startNginx(program, await mkdtemp(join(folder, "nginx-")), { front: at, consoles: parts.map(({ port }) => port), below: 9 }),
     ),
   );
-  const refused = new Set<Seen>();
+  const refused = new Set<ReceivedRequest>();
   const gate = await startServiceGate(
     { url: `http://127.0.0.1:${serviceFront}` },
     (request) => (isPrompt(request) && request.body.includes(UNANSWERED) ? "unanswered" : undefined),

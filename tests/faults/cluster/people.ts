@@ -4,15 +4,15 @@ import { once } from "node:events";
 import { expect } from "vitest";
 import { WebSocket } from "ws";
 import { type EventSocket, openEvents } from "@/tests/support/event-socket";
-import { ask } from "@/tests/support/postgres-server";
+import { queryDatabase } from "@/tests/support/postgres-server";
 import { isPrompt } from "@/tests/support/service-gate";
 import { until } from "@/tests/support/until";
 import { type Cluster } from "./cluster";
 
 export type Answer = { status: number; text: string; setCookies: string[] };
-type Asking = { json?: unknown; headers?: Record<string, string>; to?: string };
+type PeopleRequest = { json?: unknown; headers?: Record<string, string>; to?: string };
 /** `gpu`: on the runner that the services share; `own`: by a service itself; `slow`: likewise, for SLOW_MS; `long`: until cancelled. */
-type Way = "gpu" | "own" | "slow" | "long";
+type JobMode = "gpu" | "own" | "slow" | "long";
 type JobRow = { id: string; holder: string; attempts: number; state: string; lasted: number };
 export type People = Awaited<ReturnType<typeof createPeople>>;
 
@@ -40,44 +40,47 @@ const sayings: Record<string, { statuses: number[]; message: RegExp; unknown?: t
 export async function createPeople(cluster: Cluster) {
   const { front, gate, runner } = cluster;
   let cookie = "";
-  const acknowledged = new Map<string, { job: string; way: Way }>();
+  const acknowledged = new Map<string, { job: string; way: JobMode }>();
   const unknown: string[] = [];
   const runs = new Map<string, string>();
 
   /** A request as a browser sends it; status 0 if the connection broke. */
-  async function request(path: string, { json, headers, to = front }: Asking = {}): Promise<Answer> {
-    const sent = { cookie, ...(json !== undefined && { origin: front, "content-type": "application/json" }), ...headers };
+  async function request(path: string, { json, headers, to = front }: PeopleRequest = {}): Promise<Answer> {
+    const allHeaders = { cookie, ...(json !== undefined && { origin: front, "content-type": "application/json" }), ...headers };
     try {
-      const response = await fetch(to + path, { headers: sent, ...(json !== undefined && { method: "POST", body: JSON.stringify(json) }) });
+      const response = await fetch(to + path, {
+        headers: allHeaders,
+        ...(json !== undefined && { method: "POST", body: JSON.stringify(json) }),
+      });
       return { status: response.status, text: await response.text(), setCookies: response.headers.getSetCookie() };
     } catch {
       return { status: 0, text: "", setCookies: [] };
     }
   }
-  const made = async (path: string, json: unknown) => {
+  const create = async (path: string, json: unknown) => {
     const { status, text } = await request(path, { json });
     if (status !== 201) throw new Error(`${path}: ${status} ${text}`);
     return JSON.parse(text);
   };
 
-  await made("/api/console/set-up", { token: cluster.setUpToken, ...owner });
+  await create("/api/console/set-up", { token: cluster.setUpToken, ...owner });
   cookie = await signIn(front);
-  const { connection: own } = await made("/api/console/connections", {
+  const { connection: ownConnection } = await create("/api/console/connections", {
     name: "The cluster",
     baseUrl: gate.url,
     key: cluster.key,
     shared: true,
   });
-  const connection: string = own.id;
-  const { app } = await made(`/api/apps?connection=${connection}`, { definition, access: { kind: "team" } });
-  const { token } = await made("/api/console/tokens", { name: "A script", role: "runner", connection, operations: "all", days: 30 });
+  const connection: string = ownConnection.id;
+  const { app } = await create(`/api/apps?connection=${connection}`, { definition, access: { kind: "team" } });
+  const { token } = await create("/api/console/tokens", { name: "A script", role: "runner", connection, operations: "all", days: 30 });
   const listener = listenAgainAndAgain(`${front}/ws?connection=${connection}`, { cookie, origin: front });
   await until("it listens", () => listener.isOpen());
 
   const about = (path: string) => `${path}${path.includes("?") ? "&" : "?"}connection=${connection}`;
   const list = () => request(about("/api/jobs?limit=5"));
-  const submit = (key: string, way: Way) =>
-    request(about("/api/prompt"), { headers: { "idempotency-key": key }, json: { prompt: graphs[way](key) } });
+  const submit = (key: string, mode: JobMode) =>
+    request(about("/api/prompt"), { headers: { "idempotency-key": key }, json: { prompt: graphs[mode](key) } });
   /** A request as a program sends it, without a session. */
   const runApp = (key: string, to?: string) =>
     request(`/api/apps/${app.id}/runs`, {
@@ -87,26 +90,26 @@ export async function createPeople(cluster: Cluster) {
     });
   /** Without requests that a service refused, which are sent again. */
   const sentFor = (key: string) =>
-    gate.seen.filter(
+    gate.requests.filter(
       (countRequests) => isPrompt(countRequests) && countRequests.body.includes(`"${key}"`) && !cluster.refused.has(countRequests),
     ).length;
   const ranFor = (key: string) => runner.seen.submissions.filter((body) => JSON.stringify(body).includes(`"${key}"`)).length;
-  const jobOf = async (id: string) => JSON.parse((await answered("a job is read", () => request(about(`/api/jobs/${id}`)))).text);
+  const jobOf = async (id: string) => JSON.parse((await retryUntilAnswered("a job is read", () => request(about(`/api/jobs/${id}`)))).text);
 
   /** The stored rows of these jobs. */
   const rowsOf = (jobs: readonly (string | undefined)[]) =>
-    ask<JobRow>(
+    queryDatabase<JobRow>(
       cluster.url,
       `SELECT id, holder, attempts::integer, state, (end_time - start_time)::float AS lasted FROM lightdesk_service.jobs
        WHERE id IN (${jobs.map((job) => `'${job}'`).join()}) ORDER BY seq`,
     );
 
   /** Retried until it is accepted, or its outcome is reported as unknown. */
-  async function submitted(key: string, way: Way): Promise<string | undefined> {
-    const { status, text } = await answered(`${key} is accepted`, () => submit(key, way), { mayBeUnknown: true });
+  async function submitted(key: string, mode: JobMode): Promise<string | undefined> {
+    const { status, text } = await retryUntilAnswered(`${key} is accepted`, () => submit(key, mode), { mayBeUnknown: true });
     const job: string | undefined = status === 200 ? JSON.parse(text).prompt_id : undefined;
     if (job === undefined) unknown.push(key);
-    else acknowledged.set(key, { job, way });
+    else acknowledged.set(key, { job, way: mode });
     return job;
   }
 
@@ -121,13 +124,13 @@ export async function createPeople(cluster: Cluster) {
     });
   }
 
-  /** Sent twice at once and then once more: all give the same run. */
+  /** Sent twice at once and then once more: all return the same run. */
   async function ran(key: string): Promise<void> {
     const runOf = ({ text }: Answer): string => JSON.parse(text).run.id;
-    const both = await Promise.all([1, 2].map(() => answered(`${key} is run`, () => runApp(key))));
-    const again = await answered(`${key} is run once more`, () => runApp(key));
-    expect(new Set([...both, again].map(runOf)).size).toBe(1);
-    runs.set(key, runOf(again));
+    const responses = await Promise.all([1, 2].map(() => retryUntilAnswered(`${key} is run`, () => runApp(key))));
+    const rerun = await retryUntilAnswered(`${key} is run once more`, () => runApp(key));
+    expect(new Set([...responses, rerun].map(runOf)).size).toBe(1);
+    runs.set(key, runOf(rerun));
   }
 
   return {
@@ -140,14 +143,14 @@ export async function createPeople(cluster: Cluster) {
     sentFor,
     ranFor,
     submitted,
-    answered,
+    answered: retryUntilAnswered,
     jobOf,
     rowsOf,
 
     /** Requests of every kind, all at once. */
     async work(name: string): Promise<void> {
       const each = Array.from({ length: REQUESTS_PER_KIND }, (_, at) => `key-${name}-${at}-of-a-`);
-      const looked = each.map(() => answered("the list is read", list));
+      const looked = each.map(() => retryUntilAnswered("the list is read", list));
       await Promise.all([
         ...looked,
         ...each.flatMap((key) => [submitted(`${key}gpu`, "gpu"), submitted(`${key}own`, "own")]),
@@ -160,11 +163,11 @@ export async function createPeople(cluster: Cluster) {
     async expectAllOnce(): Promise<void> {
       await Promise.all(
         [...acknowledged].map(async ([key, { job, way }]) => {
-          expect(JSON.parse((await answered("the same key again", () => submit(key, way))).text).prompt_id).toBe(job);
+          expect(JSON.parse((await retryUntilAnswered("the same key again", () => submit(key, way))).text).prompt_id).toBe(job);
           expect(sentFor(key), key).toBe(1);
           const ended = await until(`the job of ${key} has ended`, async () => {
-            const match = await jobOf(job);
-            return ["completed", "failed", "cancelled"].includes(match.status) && match;
+            const jobBody = await jobOf(job);
+            return ["completed", "failed", "cancelled"].includes(jobBody.status) && jobBody;
           });
           expect([key, ended.status, ended.outputs_count]).toEqual([
             key,
@@ -174,7 +177,7 @@ export async function createPeople(cluster: Cluster) {
           if (way === "gpu") expect(ranFor(key), key).toBe(1);
           if (way === "long") return;
           const [output] = Object.values<{ images: { filename: string }[] }>(ended.outputs).flatMap(({ images }) => images);
-          await answered("its result is read", () => request(about(`/api/view?type=output&filename=${output?.filename}`)));
+          await retryUntilAnswered("its result is read", () => request(about(`/api/view?type=output&filename=${output?.filename}`)));
         }),
       );
       expect(new Set([...acknowledged.values()].map(({ job }) => job)).size).toBe(acknowledged.size);
@@ -182,7 +185,7 @@ export async function createPeople(cluster: Cluster) {
       for (const [key, id] of runs) {
         const read = () => request(`/api/apps/${app.id}/runs/${id}`, { headers: { cookie: "", "x-api-key": token } });
         const state = await until(`${key} has ended`, async () => {
-          const { run } = JSON.parse((await answered("a run is read", read)).text);
+          const { run } = JSON.parse((await retryUntilAnswered("a run is read", read)).text);
           return ["completed", "unknown"].includes(run.state) && run.state;
         });
         // A killed console may not have sent it yet.
@@ -191,14 +194,14 @@ export async function createPeople(cluster: Cluster) {
       await until("it listens again", () => listener.isOpen());
       const last = await submitted(`key-heard-${acknowledged.size}-of-all`, "gpu");
       await until("it hears the end of a new job", () => listener.hasSeenEndOf(last ?? ""));
-      expect(listener.refusals().filter((said) => !/ 50[23]$/.test(said))).toEqual([]);
+      expect(listener.refusals().filter((refusal) => !/ 50[23]$/.test(refusal))).toEqual([]);
       expect(listener.closedWith()).not.toContain(NOT_ALLOWED);
     },
     remove: () => listener.stop(),
   };
 }
 
-/** The console gives the reason, or the proxy reports that it got no answer; neither signs out. */
+/** The console explains, or the proxy reports no response; neither signs out. */
 export function expectRefusedWell({ status, text, setCookies }: Answer): { isUnknown: boolean } {
   expect(setCookies).toEqual([]);
   if (status === 0) return { isUnknown: true };
@@ -217,18 +220,18 @@ export function expectRefusedWell({ status, text, setCookies }: Answer): { isUnk
 }
 
 /** Retried until it is answered, as pages do. */
-async function answered(what: string, asking: () => Promise<Answer>, { mayBeUnknown = false } = {}): Promise<Answer> {
-  const said = async () => {
-    const response = await asking();
+async function retryUntilAnswered(label: string, send: () => Promise<Answer>, { mayBeUnknown = false } = {}): Promise<Answer> {
+  const tryOnce = async () => {
+    const response = await send();
     if (response.status === 200 || response.status === 202) return response;
     const { isUnknown } = expectRefusedWell(response);
-    // With the same key the console would repeat this answer.
+    // With the same key the console would repeat this response.
     return mayBeUnknown && isUnknown && response.status !== 0 ? response : undefined;
   };
-  return until(what, said, patience);
+  return until(label, tryOnce, patience);
 }
 
-const graphs: Record<Way, (key: string) => object> = {
+const graphs: Record<JobMode, (key: string) => object> = {
   gpu: (key) => ({
     "1": { class_type: "LoadModel", inputs: { model: "one.safetensors" } },
     "2": { class_type: "Sample", inputs: { model: ["1", 0], seed: 1, prompt: key } },
@@ -259,13 +262,13 @@ const definition = {
 
 async function signIn(front: string): Promise<string> {
   const cookiesOf = (response: Response) => response.headers.getSetCookie().map((value) => value.split(";")[0]);
-  const begun = await fetch(`${front}/api/auth/csrf`);
-  const { csrfToken } = (await begun.json()) as { csrfToken: string };
+  const csrfResponse = await fetch(`${front}/api/auth/csrf`);
+  const { csrfToken } = (await csrfResponse.json()) as { csrfToken: string };
   const body = new URLSearchParams({ csrfToken, email: owner.email, password: owner.password, json: "true" });
-  const headers = { cookie: cookiesOf(begun).join("; "), origin: front };
-  const done = await fetch(`${front}/api/auth/callback/credentials`, { method: "POST", body, headers, redirect: "manual" });
-  expect(done.status).toBe(200);
-  return cookiesOf(done).join("; ");
+  const headers = { cookie: cookiesOf(csrfResponse).join("; "), origin: front };
+  const signInResponse = await fetch(`${front}/api/auth/callback/credentials`, { method: "POST", body, headers, redirect: "manual" });
+  expect(signInResponse.status).toBe(200);
+  return cookiesOf(signInResponse).join("; ");
 }
 
 /** Opens its socket again whenever it is closed, as a page does. */
@@ -278,11 +281,11 @@ function listenAgainAndAgain(url: string, headers: Record<string, string>) {
   const work = (async () => {
     while (!isOver) {
       const open = () => openEvents(url, headers).catch((error: Error) => void refusals.push(error.message));
-      const opened = await until("it is let in", async () => isOver || open());
-      if (opened === true) return;
-      sockets.push(opened);
-      if (isOver) await opened.close();
-      if (opened.socket.readyState === WebSocket.OPEN) closes.push((await once(opened.socket, "close"))[0]);
+      const socketResult = await until("it is let in", async () => isOver || open());
+      if (socketResult === true) return;
+      sockets.push(socketResult);
+      if (isOver) await socketResult.close();
+      if (socketResult.socket.readyState === WebSocket.OPEN) closes.push((await once(socketResult.socket, "close"))[0]);
     }
   })();
   return {

@@ -3,8 +3,8 @@ import sharp from "sharp";
 
 /** The blobs that got their name in these steps. */
 export function blobsIn(steps: readonly string[][]): string[] {
-  const named = steps.flatMap(([what, , to = ""]) => (what === "named" && to.includes("/blobs/") ? [to] : []));
-  return [...new Set(named)];
+  const renamedPaths = steps.flatMap(([operation, , to = ""]) => (operation === "named" && to.includes("/blobs/") ? [to] : []));
+  return [...new Set(renamedPaths)];
 }
 
 /** A picture of one colour with the given alpha. */

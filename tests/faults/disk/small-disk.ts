@@ -12,7 +12,7 @@ export type SmallDisk = {
   env: Record<string, string>;
   /** After this, nothing more fits. */
   fill(): void;
-  /** Makes room again. */
+  /** Frees space again. */
   free(): void;
   dispose(): void;
 };

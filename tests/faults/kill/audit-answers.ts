@@ -23,21 +23,21 @@ export async function auditAnswers(client: Client, operationLog: OperationLog): 
 }
 
 export async function listAllJobs(client: Client): Promise<Map<string, string>> {
-  const match = new Map<string, string>();
-  for (let offset = 0, more = true; more; offset += 1000) {
+  const states = new Map<string, string>();
+  for (let offset = 0, hasMore = true; hasMore; offset += 1000) {
     const { jobs, pagination } = jobPage.parse((await client.get(`/api/jobs?limit=1000&offset=${offset}`)).body);
-    for (const { id, status } of jobs) match.set(id, status);
-    more = pagination.has_more;
-    // Jobs end during this walk, but none is made or removed: the total stays the same.
-    if (!more) expect(match.size, "the total is the count").toBe(pagination.total);
+    for (const { id, status } of jobs) states.set(id, status);
+    hasMore = pagination.has_more;
+    // Jobs end during this walk, but none is created or removed, so the total is constant.
+    if (!hasMore) expect(states.size, "the total is the count").toBe(pagination.total);
   }
-  return match;
+  return states;
 }
 
 async function auditJobs(client: Client, operationLog: OperationLog): Promise<void> {
-  const match = await listAllJobs(client);
+  const jobStates = await listAllJobs(client);
   for (const job of operationLog.jobs.values()) {
-    const status = match.get(job.id);
+    const status = jobStates.get(job.id);
     const subject = `job ${job.id} (${job.kind}) of ${operationLog.user}`;
     job.removed = settle(job.removed, status === undefined, `${subject} is gone`);
     if (status === undefined) continue;
@@ -46,21 +46,21 @@ async function auditJobs(client: Client, operationLog: OperationLog): Promise<vo
 }
 
 async function auditAssets(client: Client, operationLog: OperationLog): Promise<void> {
-  const match = new Map<string, ListedAsset>();
-  for (let offset = 0, more = true; more; offset += 500) {
+  const assetsById = new Map<string, ListedAsset>();
+  for (let offset = 0, hasMore = true; hasMore; offset += 500) {
     const path = `/api/assets?include_public=false&include_tags=first&limit=500&offset=${offset}`;
     const page = assetPage.parse((await client.get(path)).body);
-    for (const asset of page.assets) match.set(asset.id, asset);
-    more = page.has_more;
-    if (!more) expect(match.size, "the total is the count").toBe(page.total);
+    for (const asset of page.assets) assetsById.set(asset.id, asset);
+    hasMore = page.has_more;
+    if (!hasMore) expect(assetsById.size, "the total is the count").toBe(page.total);
   }
   for (const asset of operationLog.assets.values()) {
-    const listed = match.get(asset.id);
+    const listedAsset = assetsById.get(asset.id);
     const subject = `asset ${asset.id} of ${operationLog.user}`;
-    asset.removed = settle(asset.removed, listed === undefined, `${subject} is gone`);
-    if (!listed) continue;
-    expect(listed.asset_hash, subject).toBe(asset.hash);
-    settleTags(asset, listed.tags, subject);
+    asset.removed = settle(asset.removed, listedAsset === undefined, `${subject} is gone`);
+    if (!listedAsset) continue;
+    expect(listedAsset.asset_hash, subject).toBe(asset.hash);
+    settleTags(asset, listedAsset.tags, subject);
   }
   const remaining = [...operationLog.assets.values()].filter((asset) => asset.removed === "no");
   for (const asset of remaining.slice(-3)) expect((await client.get(`/api/assets/${asset.id}/content`)).text).toBe(asset.text);
@@ -74,13 +74,13 @@ async function auditFiles(client: Client, operationLog: OperationLog): Promise<v
   for (const [name, texts] of operationLog.files) {
     const response = await client.get(`/api/userdata/${name}`);
     const text = response.status === 404 ? "" : response.text;
-    // Each text has its own numbers: half a text or a mixture of two matches none of them.
+    // Each text has its own numbers, so a partial or mixed text matches none.
     expect(texts.includes(text), `${name} of ${operationLog.user} holds a whole text that was sent, not "${text.slice(0, 60)}"`).toBe(true);
     operationLog.files.set(name, [text]);
   }
 }
 
-function settle(expected: Sure, match: boolean, what: string): Sure {
-  if (expected !== "maybe") expect(match, what).toBe(expected === "yes");
-  return match ? "yes" : "no";
+function settle(expected: Sure, isSame: boolean, label: string): Sure {
+  if (expected !== "maybe") expect(isSame, label).toBe(expected === "yes");
+  return isSame ? "yes" : "no";
 }

@@ -74,12 +74,12 @@ function auditRuns(database: SqliteConnection, operationLogs: readonly Operation
   expect(doubled).toEqual([]);
 }
 
-/** One file for each row and one row for each file; each file's bytes match its name; there are no other files. */
+/** One file per row and one row per file; bytes match the name; no other files. */
 function auditBytes(database: SqliteConnection, folder: string): void {
   const rows = database.prepare<[], { hash: string; size: number }>("SELECT hash, size FROM blobs").all();
   const blobs = join(folder, "blobs", "blake3-v1");
-  const stored = filesIn(blobs).map((path) => path.replaceAll("/", ""));
-  expect(stored.sort()).toEqual(rows.map((row) => row.hash).sort());
+  const blobNames = filesIn(blobs).map((path) => path.replaceAll("/", ""));
+  expect(blobNames.sort()).toEqual(rows.map((row) => row.hash).sort());
   for (const { hash, size } of rows) {
     const bytes = readFileSync(join(blobs, hash.slice(0, 2), hash.slice(2)));
     expect({ size: bytes.byteLength, hash: Buffer.from(blake3(bytes)).toString("hex") }).toEqual({ size, hash });

@@ -1,4 +1,4 @@
-// The graphs of the load, and what each leaves when it has run to its end: how many files, and which state.
+// The graphs of the load, with their expected file count and state.
 import { type Random } from "./random";
 
 export type Kind = "single" | "several" | "loaded" | "slow" | "text" | "failing" | "partial";

@@ -1,8 +1,8 @@
-// One user's mixed load against a running service, until the connection is cut. Every step records its answer.
-// An answer that the service must never give (a 5xx, an unknown refusal) ends the load with an error, so that it cannot hide a fault.
+// One user's mixed load until the connection is cut. Every step records its response.
+// A response that must never occur (a 5xx, an unknown refusal) ends the load with an error.
 import { blake3 } from "@napi-rs/blake-hash";
 import { z } from "zod";
-import { type Answered, type Client } from "@/tests/support/service";
+import { type ClientResponse, type Client } from "@/tests/support/service";
 import { makeGraph } from "./graphs";
 import { sendHalf } from "./half-upload";
 import { type AssetFact, claiming, type JobFact, type OperationLog } from "./operation-log";
@@ -11,8 +11,8 @@ import { type Random } from "./random";
 
 const prompted = z.looseObject({ prompt_id: z.string() });
 const created = z.looseObject({ id: z.string(), asset_hash: z.string(), tags: z.array(z.string()) });
-const named = z.looseObject({ name: z.string() });
-const masked = named.extend({ metadata: z.looseObject({ related_files: z.record(z.string(), z.string()) }) });
+const nameSchema = z.looseObject({ name: z.string() });
+const masked = nameSchema.extend({ metadata: z.looseObject({ related_files: z.record(z.string(), z.string()) }) });
 const result = z.looseObject({ deleted: z.array(z.string()) });
 const jobList = z.looseObject({ jobs: z.array(z.looseObject({ id: z.string(), status: z.string() })) });
 
@@ -42,11 +42,11 @@ const steps: readonly (readonly [number, Step])[] = [
 
 export async function loadUntilCut(parts: LoadParts): Promise<void> {
   const choice = steps.flatMap(([weight, step]) => Array.from({ length: weight }, () => step));
-  const [first, ...others] = choice;
+  const [first, ...otherSteps] = choice;
   if (!first) return;
   for (;;) {
     try {
-      await parts.random.pick([first, ...others])(parts);
+      await parts.random.pick([first, ...otherSteps])(parts);
     } catch (error) {
       if (isCut(error)) return;
       throw error;
@@ -59,7 +59,7 @@ export function isCut(error: unknown): boolean {
   return error instanceof TypeError && /fetch failed|terminated/.test(error.message);
 }
 
-async function expecting(parts: LoadParts, statuses: readonly number[], request: Promise<Answered>): Promise<Answered> {
+async function expecting(parts: LoadParts, statuses: readonly number[], request: Promise<ClientResponse>): Promise<ClientResponse> {
   parts.operationLog.moments += 1;
   const response = await request;
   parts.operationLog.moments += 1;
@@ -116,8 +116,8 @@ async function cancel(parts: LoadParts): Promise<void> {
         const response = await expecting(parts, [200], client.post("/api/queue", { delete: [job.id] }));
         return result.parse(response.body).deleted.includes(job.id);
       }
-      const answer = await expecting(parts, [200, 404], client.post(`/api/jobs/${job.id}/cancel`));
-      return z.looseObject({ cancelled: z.boolean() }).safeParse(answer.body).data?.cancelled === true;
+      const reply = await expecting(parts, [200, 404], client.post(`/api/jobs/${job.id}/cancel`));
+      return z.looseObject({ cancelled: z.boolean() }).safeParse(reply.body).data?.cancelled === true;
     },
   );
   operationLog.cancelsOpen -= 1;
@@ -213,9 +213,9 @@ async function showAndDeletePicture(parts: LoadParts): Promise<void> {
   const response = await expecting(parts, [201], client.upload(bytes, "fleeting.png", { tags: JSON.stringify(["fleeting"]) }));
   const { id, asset_hash } = created.parse(response.body);
   const path = `/api/view?filename=${encodeURIComponent(asset_hash)}&res=${64 + random.below(900)}`;
-  const shown = expecting(parts, [200, 404, 422], client.get(path));
-  if (random.below(2) === 0) await shown;
-  await Promise.all([shown, expecting(parts, [204], client.call("DELETE", `/api/assets/${id}`))]);
+  const pendingDetail = expecting(parts, [200, 404, 422], client.get(path));
+  if (random.below(2) === 0) await pendingDetail;
+  await Promise.all([pendingDetail, expecting(parts, [204], client.call("DELETE", `/api/assets/${id}`))]);
 }
 
 async function halfUpload({ url, operationLog, random }: LoadParts): Promise<void> {
@@ -236,5 +236,5 @@ function pickAsset({ operationLog, random }: LoadParts): AssetFact | undefined {
 /** The picture that this user's graphs load. */
 export async function prepareUser(client: Client, operationLog: OperationLog): Promise<void> {
   const response = await client.upload(await pictureOf(operationLog.user), `${operationLog.user}.png`, {}, "image", "/api/upload/image");
-  operationLog.picture = named.parse(response.body).name;
+  operationLog.picture = nameSchema.parse(response.body).name;
 }

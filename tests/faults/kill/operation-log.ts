@@ -14,7 +14,7 @@ export function createOperationLog(user: string, key: string) {
     key,
     jobs: new Map<string, JobFact>(),
     assets: new Map<string, AssetFact>(),
-    /** All texts that a file may hold now: the last one acknowledged, and those in transit when the connection was cut. */
+    /** All possible texts of a file: the last acknowledged one, and those in transit when the connection was cut. */
     files: new Map<string, string[]>(),
     /** Names of the four pictures of each acknowledged mask. */
     masks: [] as string[][],
@@ -31,8 +31,8 @@ export function createOperationLog(user: string, key: string) {
   };
 }
 
-/** Sets `maybe` while the request is in transit or if it was cut off; otherwise what the answer reported. */
-export async function claiming(set: (sure: Sure) => void, act: () => Promise<boolean>): Promise<void> {
+/** Sets `maybe` while the request is in transit or if it was cut off; otherwise the reported value. */
+export async function claiming(set: (sure: Sure) => void, work: () => Promise<boolean>): Promise<void> {
   set("maybe");
-  set((await act()) ? "yes" : "no");
+  set((await work()) ? "yes" : "no");
 }

@@ -66,9 +66,9 @@ it("refuses the 3,000 most common passwords of 12 or more characters", async () 
     .split(/\r?\n/);
   const common = list.filter((word) => word.length >= 12).slice(0, 3000);
   expect(common).toHaveLength(3000);
-  const taken = [];
-  for (const word of common) if (!(await validatePassword(harness.console, word, "newcomer@desk.test"))) taken.push(word);
-  expect(taken).toEqual([]);
+  const responses = [];
+  for (const word of common) if (!(await validatePassword(harness.console, word, "newcomer@desk.test"))) responses.push(word);
+  expect(responses).toEqual([]);
 });
 
 describe("the audit log", () => {
@@ -131,15 +131,15 @@ describe("parallel requests", () => {
     const acceptance = { token, name: "Once", password: "a long and odd sentence" };
     const results = await Promise.all(Array.from({ length: 10 }, () => accept(harness.console, acceptance)));
     expect(results.filter(({ ok }) => ok)).toHaveLength(1);
-    const late = await tokenFor("late@desk.test");
+    const lateToken = await tokenFor("late@desk.test");
     const { store } = harness.console;
     const member = await store.members.create({ name: "x", email: "late@desk.test", role: "viewer", passwordHash: "x", createdAt: 1 });
-    expect(await accept(harness.console, { ...acceptance, token: late })).toMatchObject({ ok: false, failure: { code: "CONFLICT" } });
+    expect(await accept(harness.console, { ...acceptance, token: lateToken })).toMatchObject({ ok: false, failure: { code: "CONFLICT" } });
     await store.members.remove(member?.id ?? "");
-    expect(await accept(harness.console, { ...acceptance, token: late })).toMatchObject({ ok: true });
+    expect(await accept(harness.console, { ...acceptance, token: lateToken })).toMatchObject({ ok: true });
   });
 
-  it("answers one 204 for parallel deletions", async () => {
+  it("answers exactly one of several parallel deletions with 204", async () => {
     const view = { name: "Mine", query: "status=failed", screen: "jobs" };
     const response = await harness.request("/api/console/views", { as: "admin", method: "POST", json: view });
     const { id }: { id: string } = await response
@@ -215,15 +215,15 @@ describe("a database", () => {
       },
       /console\.sqlite was written by a newer version/,
     ],
-  ])("names a database that is %s with its file and a remedy", async (_name, spoil, words) => {
-    const own = await createHarness();
-    await own.console.stop();
-    for (const end of ["-wal", "-shm"]) await rm(join(own.folder, `console.sqlite${end}`), { force: true });
-    await spoil(join(own.folder, "console.sqlite"));
-    const started = startProcess("dist/console.mjs", { PORT: "0", LIGHTDESK_DATA_DIR: own.folder });
+  ])("names a database that is %s, with its file and a remedy", async (_name, spoil, words) => {
+    const ownHarness = await createHarness();
+    await ownHarness.console.stop();
+    for (const end of ["-wal", "-shm"]) await rm(join(ownHarness.folder, `console.sqlite${end}`), { force: true });
+    await spoil(join(ownHarness.folder, "console.sqlite"));
+    const started = startProcess("dist/console.mjs", { PORT: "0", LIGHTDESK_DATA_DIR: ownHarness.folder });
     expect(await started.ended).toBe(1);
     expect(started.output()).toMatch(words);
     expect(started.output()).not.toContain("    at ");
-    await rm(own.folder, { recursive: true });
+    await rm(ownHarness.folder, { recursive: true });
   });
 });

@@ -1,4 +1,4 @@
-// An act on many items is one row of the audit log, even among other acts. The row expands to the items' names.
+// An action on many items is one row of the audit log, which expands to the items' names.
 import { join } from "node:path";
 import { expect, test, vi } from "vitest";
 import { type AuditItem, type AuditPage } from "@/lib/contract/audit/audit";
@@ -40,7 +40,7 @@ test("groups slowly hashed files in one audit row with their names", async () =>
       headers: action,
     });
     ids.unshift(await store(name, action));
-    // The same act id used by another member is another act.
+    // The same action id used by another member is another action.
     await harness.request(`/api/assets/${ids[0]}/tags`, { as: "owner", method: "POST", json: { tags: ["seen"] }, headers: action });
     now += 45_000;
   }
@@ -50,7 +50,7 @@ test("groups slowly hashed files in one audit row with their names", async () =>
     { action: "uploadAsset", parts: ["three.txt", "two words.txt", "one.txt"].map((name, at) => ({ id: ids[at], name })) },
   ]);
   expect(of(entries, "owner")).toMatchObject([{ action: "addTags", parts: ids.map((id) => ({ id })) }]);
-  // With a filter, a part of an act is a row as well, in the list and in the file.
+  // With a filter, a part of an action is a row too, in the list and in the file.
   expect((await rows("&action=createAssetFromHash"))[0]?.parts).toEqual([]);
   expect(await rows("&action=uploadAsset")).toHaveLength(1);
   const file = await (await harness.request("/api/console/audit/export?action=uploadAsset", { as: "admin" })).text();
@@ -58,16 +58,16 @@ test("groups slowly hashed files in one audit row with their names", async () =>
   expect(file).toContain("two words.txt");
 });
 
-test("marks the refused parts of an act in its row", async () => {
+test("marks the refused parts of an action in its row", async () => {
   const ids = [await store("first.txt", {}), await store("last.txt", {})];
-  const gone = crypto.randomUUID();
-  for (const id of [ids[0], gone, ids[1]])
+  const unknownId = crypto.randomUUID();
+  for (const id of [ids[0], unknownId, ids[1]])
     await harness.request(`/api/assets/${id}`, { as: "operator", method: "DELETE", headers: acting("delete-two-of-three") });
   const [row, next] = await rows();
   expect(row).toMatchObject({ action: "deleteAsset", status: 204, refused: 1 });
   expect(row?.parts).toMatchObject([
     { id: ids[1], name: "last.txt" },
-    { id: gone, isRefused: true },
+    { id: unknownId, isRefused: true },
     { id: ids[0], name: "first.txt" },
   ]);
   expect(next?.action).not.toBe("deleteAsset");
@@ -79,12 +79,12 @@ test("records the copies of one run as one row, and two runs as two", async () =
     "2": { class_type: "PreviewImage", inputs: { images: ["1", 0] } },
   };
   const json = { prompt, extra_data: { extra_pnginfo: { workflow: { id: crypto.randomUUID(), name: "Poster" } } } };
-  for (const [act, label] of [
+  for (const [action, label] of [
     ["copies-of-a-poster-1", "1/2 · width 64"],
     ["copies-of-a-poster-1", "2/2 · width 128"],
     ["copies-of-a-poster-2", "1/1 · width 8"],
   ] as const) {
-    const headers = { ...acting(act), [LABEL_HEADER]: encodeURIComponent(label), [IDEMPOTENCY_HEADER]: crypto.randomUUID() };
+    const headers = { ...acting(action), [LABEL_HEADER]: encodeURIComponent(label), [IDEMPOTENCY_HEADER]: crypto.randomUUID() };
     expect((await harness.request("/api/prompt", { as: "operator", method: "POST", json, headers })).status).toBe(200);
   }
   const submitted = await rows("&action=submitPrompt");
@@ -101,7 +101,7 @@ const jobsOf = (count: number) =>
     workflow_id: "of-posters",
   }));
 
-test("names the jobs of a cleared history as lists do", async () => {
+test("names the jobs of a cleared history like the lists", async () => {
   const submitted = async () => (await (await harness.request("/api/jobs?status=completed", { as: "operator" })).json()).jobs;
   await until("the copies have ended", async () => (await submitted()).length >= 3);
   expect((await harness.request("/api/history", { as: "operator", method: "POST", json: { clear: true } })).status).toBe(200);
@@ -157,7 +157,7 @@ test("counts a large clear as reported and names the known jobs", async () => {
   const server = await startLittleServer(({ url, method }, response) => {
     if (method === "POST") return answerJson(response, answers.shift() ?? {});
     const { searchParams } = new URL(url, "http://local");
-    // The service says that there are more, but not how many.
+    // The service reports that there are more, but not how many.
     return answerJson(response, { jobs: waiting.slice(0, Number(searchParams.get("limit"))), pagination: { has_more: true } });
   });
   const connection = await harness.connect(server.url, "key-of-the-service");
@@ -166,9 +166,9 @@ test("counts a large clear as reported and names the known jobs", async () => {
     await harness.request(`/api/queue?connection=${connection}`, { as: "operator", method: "POST", json: { clear: true } });
     now += 60_000;
   }
-  const [unnamed, named] = await rows(`&on=${connection}`);
-  expect(named?.parts?.map(({ id, name }) => [id, name])).toEqual(waiting.slice(0, 100).map(({ id }) => [id, "Poster"]));
-  expect([named?.moreParts, named?.isAtLeast]).toEqual([30, undefined]);
+  const [unnamed, namedRow] = await rows(`&on=${connection}`);
+  expect(namedRow?.parts?.map(({ id, name }) => [id, name])).toEqual(waiting.slice(0, 100).map(({ id }) => [id, "Poster"]));
+  expect([namedRow?.moreParts, namedRow?.isAtLeast]).toEqual([30, undefined]);
   expect([unnamed?.parts?.length, unnamed?.moreParts, unnamed?.isAtLeast]).toEqual([100, undefined, true]);
   const file = await (await harness.request(`/api/console/audit/export?on=${connection}`, { as: "admin" })).text();
   expect(file).toContain(",100+,Poster (job-0000); ");
@@ -185,13 +185,13 @@ test("names URL downloads by file and drops the query string", async () => {
       json: { source_url: `https://files.example/models/${name}?token=hidden`, tags: ["input"] },
       headers: acting("two-files-from-addresses"),
     });
-  const [row, ...others] = await rows(`&on=${connection}`);
-  expect(others).toEqual([]);
+  const [row, ...otherRows] = await rows(`&on=${connection}`);
+  expect(otherRows).toEqual([]);
   expect(row?.parts?.map(({ name }) => name)).toEqual(["second one.png", "first.safetensors"]);
   expect(JSON.stringify(row)).not.toContain("hidden");
 });
 
-test("runs of a workflow without a name are named after it, as lists do", async () => {
+test("names runs of an untitled workflow like the lists", async () => {
   const prompt = {
     "1": { class_type: "EmptyImage", inputs: { width: 8, height: 8, batch_size: 1, color: 0 } },
     "2": { class_type: "PreviewImage", inputs: { images: ["1", 0] } },
@@ -221,7 +221,7 @@ test("starts a second row after a long pause and keeps paging and the chain inta
   expect(await harness.console.store.audit.verify()).toHaveProperty("last");
 });
 
-test("reads large acts in bounded pieces and counts each in one row", async () => {
+test("reads large actions in bounded chunks and counts each in one row", async () => {
   const { audit } = harness.console.store;
   // Too many to write one by one; no test here reads the chain of hashes.
   const database = new SqliteConnection(join(harness.console.env.dataDir, "console.sqlite"));
@@ -231,7 +231,7 @@ test("reads large acts in bounded pieces and counts each in one row", async () =
       SELECT ${now}, 'r', 'm', 'M', 'deleteAsset', 'large', (number / 900) || '-' || (number % 900), 204, 'act ' || (number / 900), '' FROM entry;
     UPDATE audit_end SET id = (SELECT max(id) FROM audit)`);
   database.close();
-  const read = vi.spyOn(audit, "listActs");
+  const listSpy = vi.spyOn(audit, "listActs");
   const page = (before = "") => pageOf(`limit=200&on=large${before}`);
   const first = await page();
   const second = await page(`&before=${first.entries.at(-1)?.id}`);
@@ -241,11 +241,11 @@ test("reads large acts in bounded pieces and counts each in one row", async () =
   const lines = file.trimEnd().split("\r\n");
   expect(lines).toHaveLength(9);
   for (const line of lines.slice(1)) expect(line).toMatch(/,900,(\d-\d+; ){899}\d-\d+,,$/);
-  const sizes = await Promise.all(read.mock.results.map(async ({ value }) => (await value).acts.flat().length));
+  const sizes = await Promise.all(listSpy.mock.results.map(async ({ value }) => (await value).acts.flat().length));
   expect(Math.max(...sizes)).toBeLessThanOrEqual(5_000);
 });
 
-test("shows an act that continues during a read on its later page and in its file", async () => {
+test("shows an action that continues during a read on its later page and in the file", async () => {
   const resume = (name: string, action: string) => store(name, acting(action));
   await resume("read-1.txt", "goes-on-while-read-1");
   await resume("read-2.txt", "goes-on-while-read-2");

@@ -47,7 +47,7 @@ test.each(["viewer", "operator"] as const)("hides the log from a %s on every rou
 });
 
 test("returns entries newest first, each once across pages", async () => {
-  const seen: number[] = [];
+  const seenIds: number[] = [];
   let page = await read("limit=50");
   expect(page.entries[0]).toMatchObject({
     action: "signIn",
@@ -57,12 +57,12 @@ test("returns entries newest first, each once across pages", async () => {
   expect(page.entries[0]?.connection?.name).toBeUndefined();
   expect(page.entries[2]?.connection).toEqual({ id: "embedded", name: "Embedded service" });
   while (page.hasMore) {
-    seen.push(...page.entries.map(({ id }) => id));
-    page = await read(`limit=50&before=${seen.at(-1)}`);
+    seenIds.push(...page.entries.map(({ id }) => id));
+    page = await read(`limit=50&before=${seenIds.at(-1)}`);
   }
-  seen.push(...page.entries.map(({ id }) => id));
-  expect([seen.length, new Set(seen).size]).toEqual([122, 122]);
-  expect(seen).toEqual([...seen].sort((value, other) => other - value));
+  seenIds.push(...page.entries.map(({ id }) => id));
+  expect([seenIds.length, new Set(seenIds).size]).toEqual([122, 122]);
+  expect(seenIds).toEqual([...seenIds].sort((value, other) => other - value));
 });
 
 test("filters by person, act, connection and time", async () => {
@@ -77,7 +77,7 @@ test("filters by person, act, connection and time", async () => {
     expect([query, (await harness.request(`/api/console/audit?${query}`, { as: "admin" })).status]).toEqual([query, 400]);
 });
 
-test("offers every member and act in the log, removed members by last name", async () => {
+test("lists every member and action in the log, removed members by last name", async () => {
   const choices = await listAuditChoices(harness.contextOf("owner"));
   expect(choices).toMatchObject({ ok: true, value: { actions: ["manageQueue", "removeMember", "signIn", "submitPrompt"] } });
   if (choices.ok) expect(choices.value.members.find(({ id }) => id === "ana")?.name).toBe("Ana R.");
@@ -91,18 +91,18 @@ test("exports all entries without spreadsheet formulas", async () => {
   // The newest entry is this very export.
   expect(lines[1]).toContain(",exportAudit,");
   expect(lines[3]).toContain(`"'=HYPERLINK(""x"")",gone,removeMember,,,,403,ROLE_TOO_LOW,"a, ""b""",r`);
-  const some = await harness.request("/api/console/audit/export?action=removeMember", { as: "owner" });
-  expect((await some.text()).trimEnd().split("\r\n")).toHaveLength(2);
+  const exportResponse = await harness.request("/api/console/audit/export?action=removeMember", { as: "owner" });
+  expect((await exportResponse.text()).trimEnd().split("\r\n")).toHaveLength(2);
 });
 
-test("has a label for every recorded act", async () => {
+test("has a label for every recorded action", async () => {
   const changing = (await loadRoutes()).filter(({ method }) => method !== "GET" && method !== "HEAD");
-  const acts = new Set([...changing.map(({ guard }) => guard?.action ?? ""), "signIn", "signOut"]);
-  expect(acts.size).toBeGreaterThan(35);
+  const actions = new Set([...changing.map(({ guard }) => guard?.action ?? ""), "signIn", "signOut"]);
+  expect(actions.size).toBeGreaterThan(35);
   // These two cover many actions; those they are recorded as are in the list.
-  for (const name of ["auth", "unknown"]) acts.delete(name);
+  for (const name of ["auth", "unknown"]) actions.delete(name);
   const { does, tried } = messages.settings.audit;
-  expect([...acts].filter((action) => !Object.hasOwn(does, action) || !Object.hasOwn(tried, action))).toEqual([]);
+  expect([...actions].filter((action) => !Object.hasOwn(does, action) || !Object.hasOwn(tried, action))).toEqual([]);
 });
 
 test("verifies a log that is written to meanwhile", async () => {
@@ -125,7 +125,7 @@ test("keeps the order of parallel entries and an intact chain", async () => {
 test("keeps other entries when the database refuses one", async () => {
   const { audit } = harness.console.store;
   const entry = { at: now, requestId: "r", action: "signIn", status: 200 };
-  const added = await Promise.allSettled([entry, { ...entry, status: Number.NaN }, entry].map((item) => audit.add(item)));
-  expect(added.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled"]);
+  const results = await Promise.allSettled([entry, { ...entry, status: Number.NaN }, entry].map((item) => audit.add(item)));
+  expect(results.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled"]);
   expect(await audit.verify()).toHaveProperty("last");
 });

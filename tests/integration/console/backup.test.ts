@@ -1,4 +1,4 @@
-// Backups of a console that keeps working: their content, what a restored console shows, and what is refused.
+// Backups of a running console: content, restored state and refusals.
 import { cpSync, existsSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test, vi } from "vitest";
@@ -22,10 +22,9 @@ const world = await createAppWorld();
 const installation = await fillInstallation(world);
 
 const folder = () => world.harness.folder;
-const backUpHere = (place: string, withKeys = false): Promise<Manifest> =>
-  backUp({ env: world.harness.console.env, folder: place, withKeys, version: "0.2.0", now: Date.now(), logProgress });
-const restoreTo = (place: string, dataDir: string) =>
-  restore({ env: readEnv({ LIGHTDESK_DATA_DIR: dataDir }), folder: place, logProgress });
+const backUpHere = (folder: string, withKeys = false): Promise<Manifest> =>
+  backUp({ env: world.harness.console.env, folder, withKeys, version: "0.2.0", now: Date.now(), logProgress });
+const restoreTo = (folder: string, dataDir: string) => restore({ env: readEnv({ LIGHTDESK_DATA_DIR: dataDir }), folder, logProgress });
 async function command(name: string, args: string[], settings: Record<string, string> = {}) {
   const started = startProcess(`dist/${name}.mjs`, settings, args);
   return { code: await started.ended, output: started.output() };
@@ -94,51 +93,51 @@ test("restores every row, byte, session and key", async () => {
   expect(missing).toEqual([]);
   for (const file of ["console.sqlite", "service/service.sqlite"])
     expect(rowsIn(join(at("restored"), file))).toEqual(rowsIn(join(folder(), file)));
-  const again = await createAppWorld({ made: at("restored") });
-  expect(await tellOf(again, installation)).toEqual(before);
-  expect(await jobEnded(again, await submit(again, 9))).toBe("completed");
-  await again.harness.console.stop();
+  const restored = await createAppWorld({ dataDir: at("restored") });
+  expect(await tellOf(restored, installation)).toEqual(before);
+  expect(await jobEnded(restored, await submit(restored, 9))).toBe("completed");
+  await restored.harness.console.stop();
 });
 
 test("backs up only new data the second time and drops deleted data", async () => {
-  const place = at("live");
-  const { service } = readManifest(place);
-  const blobs = join(place, "blobs");
+  const liveFolder = at("live");
+  const { service } = readManifest(liveFolder);
+  const blobs = join(liveFolder, "blobs");
   const files = readdirSync(blobs, { recursive: true, encoding: "utf8" }).filter((name) => name.length > 60);
   const times = new Map(files.map((name) => [name, statSync(join(blobs, name)).mtimeMs]));
   writeFileSync(join(blobs, "aa.part"), "of a backup that was broken off");
-  const next = await backUpHere(place);
+  const next = await backUpHere(liveFolder);
   expect(next.service?.blobs).toEqual(service?.blobs);
   expect(next.keys).toBeNull();
   for (const [name, time] of times) expect(statSync(join(blobs, name)).mtimeMs).toBe(time);
-  expect(readdirSync(place).filter((name) => name.startsWith("keys"))).toEqual([]);
+  expect(readdirSync(liveFolder).filter((name) => name.startsWith("keys"))).toEqual([]);
 });
 
-const damages: [what: string, sentence: RegExp, damage: (place: string, manifest: Manifest) => void][] = [
-  ["a missing file", /incomplete: the file \w{64} is missing/, (place) => rmSync(someBlob(place))],
-  ["a flipped byte in a file", /damaged: the file \w{64} has changed/, (place) => flip(someBlob(place))],
+const damages: [what: string, sentence: RegExp, damage: (folder: string, manifest: Manifest) => void][] = [
+  ["a missing file", /incomplete: the file \w{64} is missing/, (folder) => rmSync(someBlob(folder))],
+  ["a flipped byte in a file", /damaged: the file \w{64} has changed/, (folder) => flip(someBlob(folder))],
   [
     "a cut database",
     /incomplete: .*service-\w+\.sqlite is missing or truncated/,
-    (place, { service }) => truncateSync(join(place, service?.database.file ?? ""), 5000),
+    (folder, { service }) => truncateSync(join(folder, service?.database.file ?? ""), 5000),
   ],
-  ["a flipped byte in a database", /damaged: .*console-\w+\.sqlite/, (place, { console }) => flip(join(place, console?.file ?? ""))],
-  ["no manifest", /contains no complete backup/, (place) => rmSync(join(place, MANIFEST))],
-  ["half a manifest", /damaged: .*manifest\.json/, (place) => truncateSync(join(place, MANIFEST), 100)],
-  ["a newer format", /newer version, 9\.0\.0/, (place) => change(place, { format: 2, version: "9.0.0" })],
+  ["a flipped byte in a database", /damaged: .*console-\w+\.sqlite/, (folder, { console }) => flip(join(folder, console?.file ?? ""))],
+  ["no manifest", /contains no complete backup/, (folder) => rmSync(join(folder, MANIFEST))],
+  ["half a manifest", /damaged: .*manifest\.json/, (folder) => truncateSync(join(folder, MANIFEST), 100)],
+  ["a newer format", /newer version, 9\.0\.0/, (folder) => change(folder, { format: 2, version: "9.0.0" })],
   [
     "a newer schema",
     /newer version, .*9999-later/,
-    (place, { console }) => change(place, { console: { ...console, schema: ["9999-later"] } }),
+    (folder, { console }) => change(folder, { console: { ...console, schema: ["9999-later"] } }),
   ],
 ];
 
-test.each(damages)("refuses a backup with %s and writes nothing", async (what, sentence, damage) => {
-  const place = at("damaged");
-  rmSync(place, { recursive: true, force: true });
-  cpSync(at("live"), place, { recursive: true });
-  damage(place, readManifest(place));
-  await expect(restoreTo(place, at("never")), what).rejects.toThrow(sentence);
+test.each(damages)("refuses a backup with %s and writes nothing", async (label, sentence, damage) => {
+  const damagedFolder = at("damaged");
+  rmSync(damagedFolder, { recursive: true, force: true });
+  cpSync(at("live"), damagedFolder, { recursive: true });
+  damage(damagedFolder, readManifest(damagedFolder));
+  await expect(restoreTo(damagedFolder, at("never")), label).rejects.toThrow(sentence);
   expect(existsSync(at("never"))).toBe(false);
 });
 
@@ -161,24 +160,24 @@ test("refuses to overwrite an installation, and resumes only its own restore", a
 test("refuses a backup folder that is inside the data, in use or not empty", async () => {
   await expect(backUpHere(join(folder(), "backups"))).rejects.toThrow("inside the data folder");
   await expect(backUpHere(root)).rejects.toThrow(/which is not part of a backup/);
-  const other = new SqliteConnection(join(at("live"), "lock.sqlite"));
-  other.exec("BEGIN EXCLUSIVE");
+  const otherConnection = new SqliteConnection(join(at("live"), "lock.sqlite"));
+  otherConnection.exec("BEGIN EXCLUSIVE");
   await expect(backUpHere(at("live"))).rejects.toThrow("Another backup is being made");
-  other.close();
+  otherConnection.close();
   expect(await command("backup", [])).toMatchObject({ code: 1, output: expect.stringContaining("Usage:") });
 });
 
-test("backs up a separate file folder but not a bucket, and says so", async () => {
+test("backs up a separate file folder, skips a bucket and reports it", async () => {
   const { env } = world.harness.console;
-  const place = { version: "0.2.0", now: Date.now(), logProgress, withKeys: false };
+  const backupOptions = { version: "0.2.0", now: Date.now(), logProgress, withKeys: false };
   const path = at("bytes");
   cpSync(join(folder(), "service", "blobs"), path, { recursive: true });
-  const there = { ...env, service: { ...env.service, blobs: { kind: "folder" as const, path } } };
-  const { service } = await backUp({ ...place, env: there, folder: at("of-folder") });
+  const otherEnv = { ...env, service: { ...env.service, blobs: { kind: "folder" as const, path } } };
+  const { service } = await backUp({ ...backupOptions, env: otherEnv, folder: at("of-folder") });
   expect(service?.blobs).toMatchObject({ count: service?.rows.blobs, lost: [] });
   const blobs = { kind: "bucket" as const, bucket: "bytes", prefix: "", region: "us-east-1", isPathStyle: true };
   const inBucket = { ...env, service: { ...env.service, blobs } };
-  const without = await backUp({ ...place, env: inBucket, folder: at("of-bucket") });
+  const without = await backUp({ ...backupOptions, env: inBucket, folder: at("of-bucket") });
   expect(without.service?.blobs).toEqual({ count: 0, bytes: 0, lost: [], elsewhere: true });
   await restoreTo(at("of-bucket"), at("from-bucket"));
   expect(() => requireBytesHere(join(at("from-bucket"), "service"))).toThrow(
@@ -201,8 +200,8 @@ test("reports a corrupt file, leaves it out and restores the rest", async () => 
   await restoreTo(at("live"), at("without"));
 });
 
-function someBlob(place: string, below = "blobs"): string {
-  const blobs = join(place, below);
+function someBlob(folder: string, prefix = "blobs"): string {
+  const blobs = join(folder, prefix);
   return join(blobs, readdirSync(blobs, { recursive: true, encoding: "utf8" }).find((name) => /^..[\\/]\w{62}$/.test(name)) ?? "");
 }
 
@@ -213,6 +212,6 @@ function flip(file: string): void {
   writeFileSync(file, bytes);
 }
 
-function change(place: string, changes: object): void {
-  writeFileSync(join(place, MANIFEST), JSON.stringify({ ...readManifest(place), ...changes }));
+function change(folder: string, changes: object): void {
+  writeFileSync(join(folder, MANIFEST), JSON.stringify({ ...readManifest(folder), ...changes }));
 }

@@ -7,8 +7,8 @@ import { createHarness, type Harness, HOST } from "@/tests/support/harness";
 
 const harness = await createHarness({ settings: { LIGHTDESK_BASE_PATH: "/desk", LIGHTDESK_PUBLIC_URL: `http://${HOST}` } });
 
-async function read<T>(path: string, asking: Parameters<Harness["request"]>[1] = {}): Promise<T> {
-  const response = await harness.request(path, { as: "owner", ...asking });
+async function read<T>(path: string, options: Parameters<Harness["request"]>[1] = {}): Promise<T> {
+  const response = await harness.request(path, { as: "owner", ...options });
   expect(response.status, path).toBeLessThan(300);
   return response.json();
 }
@@ -49,12 +49,12 @@ test("isolates next-auth cookies from other apps on the host", () => {
 });
 
 test("limits the cookie to https and the path, else to the host", () => {
-  const [below, whole] = [
+  const [prefixed, whole] = [
     { publicUrl: "https://desk.test/desk", basePath: "/desk" },
     { publicUrl: "https://desk.test", basePath: "" },
   ];
-  expect([cookieName("one", below), cookieName("one", whole)]).toEqual(["__Secure-one", "__Host-one"]);
-  expect(cookieAttributes(below, 60)).toBe("Path=/desk; Max-Age=60; HttpOnly; SameSite=Lax; Secure");
+  expect([cookieName("one", prefixed), cookieName("one", whole)]).toEqual(["__Secure-one", "__Host-one"]);
+  expect(cookieAttributes(prefixed, 60)).toBe("Path=/desk; Max-Age=60; HttpOnly; SameSite=Lax; Secure");
   expect(cookieAttributes(whole, 60)).toBe("Path=/; Max-Age=60; HttpOnly; SameSite=Lax; Secure");
-  for (const place of [below, whole, { basePath: "/desk" }]) expect(SESSION_COOKIES).toContain(sessionCookieName(place));
+  for (const site of [prefixed, whole, { basePath: "/desk" }]) expect(SESSION_COOKIES).toContain(sessionCookieName(site));
 });

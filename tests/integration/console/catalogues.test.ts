@@ -35,20 +35,20 @@ test("shows a catalogue over 8 MiB whole, masked and exact, stored once per cont
   expect(JSON.parse(text)).toMatchObject({
     Leaky: { description: "the key [REDACTED] said back", input: { required: { api_key: ["STRING", { default: "" }] } } },
   });
-  const [cachedFile = "", ...more] = files();
-  expect(more).toEqual([]);
+  const [cachedFile = "", ...otherFiles] = files();
+  expect(otherFiles).toEqual([]);
   expect(statSync(cachedFile).mode & 0o077).toBe(0);
   expect(readFileSync(cachedFile, "latin1")).not.toContain(KEY);
   const before = statSync(cachedFile).ino;
   expect(await (await read(connection)).text()).toBe(text);
   expect(files().map((file) => statSync(file).ino)).toEqual([before]);
-  // A catalogue lists files too: what is new is shown at once.
+  // A catalogue also lists files, so new ones appear at once.
   catalogue = { ...catalogue, New: {} };
   expect(Object.keys(await (await read(connection)).json())).toContain("New");
   expect(files()).toHaveLength(2);
 });
 
-test("does not reuse data masked with an earlier key", async () => {
+test("doesn't reuse data masked with an earlier key", async () => {
   const keys = ["the-first-key-of-them", "another-key-than-that"] as const;
   catalogue = { Odd: { description: keys.join(" and ") } };
   const connection = await harness.connect(server.url, keys[0]);
@@ -58,7 +58,7 @@ test("does not reuse data masked with an earlier key", async () => {
   expect(await (await read(connection)).text()).toContain(`${keys[0]} and [REDACTED]`);
 });
 
-test("rejects a catalogue of another shape and does not cache it", async () => {
+test("rejects a malformed catalogue and does not cache it", async () => {
   catalogue = { Fine: {} };
   const connection = await harness.connect(server.url, KEY);
   const count = files().length;

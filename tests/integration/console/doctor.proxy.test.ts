@@ -89,17 +89,17 @@ const cases: Record<string, Case> = {
   },
 };
 
-test.for(Object.entries(cases))("reports what arrives with %s and a remedy", async ([, one], context) => {
+test.for(Object.entries(cases))("reports the received headers with %s and a remedy", async ([, testCase], context) => {
   const program = await requireProgram("nginx", context);
   const folder = temporaryFolder();
-  const nginx = startNginx(program, folder, { front, consoles: [port], below: 9 }, one.edit);
-  const { trust = "127.0.0.1", check = "reverse proxy", state, text, remedy } = one;
+  const nginx = startNginx(program, folder, { front, consoles: [port], below: 9 }, testCase.edit);
+  const { trust = "127.0.0.1", check = "reverse proxy", state, text, remedy } = testCase;
   try {
     await until("nginx answers", async () => fetch(publicUrl, { redirect: "manual" }).catch(() => undefined));
     const settings = { LIGHTDESK_DATA_DIR: harness.folder, PORT: "0", LIGHTDESK_PUBLIC_URL: publicUrl, LIGHTDESK_TRUST_PROXY: trust };
-    const match = (await checkNetwork(readEnv(settings), Date.now)).find((finding) => finding.check === check);
-    expect(match).toMatchObject({ state, text: expect.stringContaining(text) });
-    expect(match?.remedy ?? "").toContain(remedy ?? "");
+    const publicFinding = (await checkNetwork(readEnv(settings), Date.now)).find((finding) => finding.check === check);
+    expect(publicFinding).toMatchObject({ state, text: expect.stringContaining(text) });
+    expect(publicFinding?.remedy ?? "").toContain(remedy ?? "");
   } finally {
     await nginx.stop();
   }
@@ -107,9 +107,9 @@ test.for(Object.entries(cases))("reports what arrives with %s and a remedy", asy
 
 test("answers seen headers only to a fresh proof", async () => {
   const { authSecret } = harness.console;
-  const ask = (headers: Record<string, string>) => fetch(`http://127.0.0.1:${port}/api/health`, { headers });
+  const requestDoctor = (headers: Record<string, string>) => fetch(`http://127.0.0.1:${port}/api/health`, { headers });
   const namesOf = ({ headers }: Response) => [...headers.keys()].sort();
-  const plain = await ask({});
+  const plain = await requestDoctor({});
   const now = Date.now();
   const [at = "", code = ""] = proveDoctor(authSecret, now).split(".");
   for (const proof of [
@@ -122,10 +122,12 @@ test("answers seen headers only to a fresh proof", async () => {
     proveDoctor(authSecret, now - 120_000),
     proveDoctor(authSecret, now + 120_000),
   ]) {
-    const response = await ask({ [PROOF_HEADER]: proof });
+    const response = await requestDoctor({ [PROOF_HEADER]: proof });
     expect([proof, response.status, namesOf(response)]).toEqual([proof, 200, namesOf(plain)]);
   }
-  const seen = (await ask({ [PROOF_HEADER]: proveDoctor(authSecret, now), "x-forwarded-for": "198.51.100.7" })).headers.get(SEEN_HEADER);
+  const address = (await requestDoctor({ [PROOF_HEADER]: proveDoctor(authSecret, now), "x-forwarded-for": "198.51.100.7" })).headers.get(
+    SEEN_HEADER,
+  );
   const expected = { from: "127.0.0.1", client: "198.51.100.7", host: `127.0.0.1:${port}`, forwardedFor: "198.51.100.7" };
-  expect(JSON.parse(decodeURIComponent(seen ?? ""))).toEqual(expected);
+  expect(JSON.parse(decodeURIComponent(address ?? ""))).toEqual(expected);
 });

@@ -1,4 +1,4 @@
-// `npm run doctor`: what it reports of a healthy installation, beside a running console, and of each fault.
+// `npm run doctor` on a healthy installation, next to a running console, and with each fault.
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { chmodSync, readdirSync, renameSync, rmSync, truncateSync, writeFileSync } from "node:fs";
@@ -42,9 +42,9 @@ describe("doctor", async () => {
     return { port, close: () => new Promise((resolve) => server.close(resolve)) };
   }
 
-  const settings = (more: Record<string, string> = {}) => readEnv({ LIGHTDESK_DATA_DIR: folder, PORT: "0", ...more });
-  const storage = (more?: Record<string, string>, now = Date.now()) => checkStorage(settings(more), now);
-  const network = (more?: Record<string, string>, now = Date.now) => checkNetwork(settings(more), now);
+  const settings = (extra: Record<string, string> = {}) => readEnv({ LIGHTDESK_DATA_DIR: folder, PORT: "0", ...extra });
+  const storage = (extra?: Record<string, string>, now = Date.now()) => checkStorage(settings(extra), now);
+  const network = (extra?: Record<string, string>, now = Date.now) => checkNetwork(settings(extra), now);
   const states = (findings: readonly Finding[]) => Object.fromEntries(findings.map(({ check, state }) => [check, state]));
   const failed = (findings: readonly Finding[]) => findings.filter(({ state }) => state === "failed");
 
@@ -65,8 +65,8 @@ describe("doctor", async () => {
 
   test("reports a missing key, readable files and future rows with remedies", async () => {
     const { id } = harness.console.ring.writing;
-    const other = await storage({ LIGHTDESK_ENCRYPTION_KEYS: `young:${randomBytes(32).toString("base64")}` });
-    expect(failed(other)).toMatchObject([
+    const otherFindings = await storage({ LIGHTDESK_ENCRYPTION_KEYS: `young:${randomBytes(32).toString("base64")}` });
+    expect(failed(otherFindings)).toMatchObject([
       { check: "keys", text: expect.stringContaining(`sealed with ${id}`), remedy: expect.stringContaining(`Add key ${id}`) },
     ]);
     const ring = join(folder, "encryption-keys");
@@ -86,42 +86,45 @@ describe("doctor", async () => {
   });
 
   test("distinguishes damaged, newer and older databases and a missing folder", async () => {
-    const own = temporaryFolder();
-    const here = { LIGHTDESK_DATA_DIR: own };
-    expect(states(await storage({ LIGHTDESK_DATA_DIR: join(own, "later") }))).toMatchObject({
+    const ownFolder = temporaryFolder();
+    const env = { LIGHTDESK_DATA_DIR: ownFolder };
+    expect(states(await storage({ LIGHTDESK_DATA_DIR: join(ownFolder, "later") }))).toMatchObject({
       "data folder": "noted",
       "console database": "noted",
     });
-    const file = join(own, "console.sqlite");
+    const file = join(ownFolder, "console.sqlite");
     const copy = new SqliteConnection(join(folder, "console.sqlite"), { readOnly: true });
     await copy.backup(file);
     copy.close();
     const database = new SqliteConnection(file);
     database.pragma("journal_mode = DELETE");
     database.exec("DELETE FROM kysely_migration; INSERT INTO kysely_migration (name, timestamp) VALUES ('0035-reruns', '')");
-    expect(states(await storage(here))).toMatchObject({ "console database": "noted" });
+    expect(states(await storage(env))).toMatchObject({ "console database": "noted" });
     database.exec("INSERT INTO kysely_migration (name, timestamp) VALUES ('9999-later', '')");
-    expect(failed(await storage(here))).toMatchObject([
+    expect(failed(await storage(env))).toMatchObject([
       { check: "console database", text: expect.stringContaining("newer version (9999-later)") },
     ]);
     database.close();
     truncateSync(file, 20_000);
-    expect(failed(await storage(here))).toMatchObject([{ check: "console database", remedy: expect.stringContaining("from a backup") }]);
+    expect(failed(await storage(env))).toMatchObject([{ check: "console database", remedy: expect.stringContaining("from a backup") }]);
   });
 
   test("tests file storage in the data folder, a separate folder and a bucket", async () => {
-    const files = async (more: Record<string, string>) => (await storage(more)).find(({ check }) => check === "files");
+    const files = async (extra: Record<string, string>) => (await storage(extra)).find(({ check }) => check === "files");
     expect(await files({})).toMatchObject({ state: "passed", text: expect.stringContaining("In the data folder") });
-    const own = temporaryFolder();
-    expect(await files({ LIGHTDESK_BLOBS: join(own, "later") })).toMatchObject({ state: "noted" });
-    expect(await files({ LIGHTDESK_BLOBS: own })).toMatchObject({ state: "passed" });
-    expect(readdirSync(own)).toEqual([]);
-    writeFileSync(join(own, "lightdesk-store"), "of another database");
+    const ownFolder = temporaryFolder();
+    expect(await files({ LIGHTDESK_BLOBS: join(ownFolder, "later") })).toMatchObject({ state: "noted" });
+    expect(await files({ LIGHTDESK_BLOBS: ownFolder })).toMatchObject({ state: "passed" });
+    expect(readdirSync(ownFolder)).toEqual([]);
+    writeFileSync(join(ownFolder, "lightdesk-store"), "of another database");
     const database = new SqliteConnection(join(folder, "service", "service.sqlite"));
     database.exec("INSERT OR IGNORE INTO store_ids (id) VALUES ('ours')");
     database.close();
-    expect(await files({ LIGHTDESK_BLOBS: own })).toMatchObject({ state: "failed", text: expect.stringContaining("another database") });
-    rmSync(own, { recursive: true });
+    expect(await files({ LIGHTDESK_BLOBS: ownFolder })).toMatchObject({
+      state: "failed",
+      text: expect.stringContaining("another database"),
+    });
+    rmSync(ownFolder, { recursive: true });
 
     const s3 = await startStrictS3();
     const inBucket = {
@@ -146,17 +149,17 @@ describe("doctor", async () => {
     const well = await network({ PORT: String(port), LIGHTDESK_PUBLIC_URL: url });
     expect(failed(well)).toEqual([]);
     expect(well).toContainEqual(expect.objectContaining({ check: "port", text: expect.stringContaining("This console is running on") }));
-    const other = await listen(() => Promise.resolve(new Response("{}", { headers: { "lightdesk-installation": "another" } })));
+    const otherListener = await listen(() => Promise.resolve(new Response("{}", { headers: { "lightdesk-installation": "another" } })));
     const program = await listen(() => Promise.resolve(new Response("hello")));
     for (const [at, words] of [
-      [other, "a console with other data"],
+      [otherListener, "a console with other data"],
       [program, "another program"],
     ] as const) {
       const findings = failed(await network({ PORT: String(at.port), LIGHTDESK_PUBLIC_URL: `http://127.0.0.1:${at.port}` }));
       expect(findings).toMatchObject([{ check: "port", text: expect.stringContaining(words) }, { check: "public address" }]);
     }
-    await Promise.all([other.close(), program.close()]);
-    expect(failed(await network({ LIGHTDESK_PUBLIC_URL: `http://127.0.0.1:${other.port}` }))).toMatchObject([
+    await Promise.all([otherListener.close(), program.close()]);
+    expect(failed(await network({ LIGHTDESK_PUBLIC_URL: `http://127.0.0.1:${otherListener.port}` }))).toMatchObject([
       { text: expect.stringContaining("does not answer") },
     ]);
   });
@@ -175,16 +178,16 @@ describe("doctor", async () => {
   });
 
   test("reports runners as ready, failing with a remedy, or paused", async () => {
-    const own = temporaryFolder();
+    const ownFolder = temporaryFolder();
     const server = await startRunnerServer({ objectInfo: gpuClasses(["one.safetensors"]) });
     const [away, later] = [`http://127.0.0.1:${await freePort()}`, `http://127.0.0.1:${await freePort()}`];
-    const store = await openServiceStore(join(own, "service"), { concurrency: 1 });
+    const store = await openServiceStore(join(ownFolder, "service"), { concurrency: 1 });
     await store.runners.add({ address: server.address, label: "Answers" });
     await store.runners.add({ address: away, label: "Away", keep: true });
     const paused = await store.runners.add({ address: later, label: "Later", keep: true });
     await store.runners.change(paused.ok ? paused.value.id : "", { state: "paused" });
     await store.close();
-    const findings = await network({ LIGHTDESK_DATA_DIR: own });
+    const findings = await network({ LIGHTDESK_DATA_DIR: ownFolder });
     expect(findings.filter(({ check }) => check.startsWith("runner "))).toMatchObject([
       { check: "runner Answers", state: "passed", text: `${server.address} is ready.` },
       {
@@ -205,9 +208,9 @@ describe("doctor oidc", async () => {
   const acme = await startTokenIssuer();
   beforeEach(() => acme.bend({ redirect: REDIRECT }));
 
-  const check = (more: Record<string, string> = {}) =>
-    checkOidc(readEnv({ LIGHTDESK_OIDC: "acme", LIGHTDESK_PUBLIC_URL: PUBLIC_URL, ...settingsOf("acme", acme), ...more }), Date.now);
-  const faults = async (more?: Record<string, string>) => (await check(more)).filter(({ state }) => state !== "passed");
+  const check = (extra: Record<string, string> = {}) =>
+    checkOidc(readEnv({ LIGHTDESK_OIDC: "acme", LIGHTDESK_PUBLIC_URL: PUBLIC_URL, ...settingsOf("acme", acme), ...extra }), Date.now);
+  const faults = async (extra?: Record<string, string>) => (await check(extra)).filter(({ state }) => state !== "passed");
 
   test("accepts a provider that is configured correctly", async () => {
     const findings = await check();
@@ -245,7 +248,7 @@ describe("doctor oidc", async () => {
     ]);
   });
 
-  test("reports a provider that does not answer", async () => {
+  test("reports an unresponsive provider", async () => {
     expect(await faults({ LIGHTDESK_OIDC_ACME_ISSUER: "http://127.0.0.1:9" })).toMatchObject([
       { state: "failed", text: "http://127.0.0.1:9/.well-known/openid-configuration does not answer." },
     ]);

@@ -1,4 +1,4 @@
-// Every route of the console that takes JSON, and what a service answers to each that asks one, with keys that reach a prototype.
+// Every JSON route of the console, and every service response, with keys that reach a prototype.
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { createTraffic } from "@/lib/comfyui/socket";
@@ -44,7 +44,7 @@ it("handles hostile keys in every request body without a 500", async () => {
   );
 });
 
-it("reads hostile keys in the messages of a runner, and leaves prototypes alone", async () => {
+it("reads hostile keys in runner messages without touching prototypes", async () => {
   const runner = await startRunnerServer({ objectInfo: {} });
   const graph = graphSchema.parse({ constructor: { class_type: "A", inputs: {} }, last: { class_type: "A", inputs: {} } });
   const outputs: unknown[] = [];
@@ -69,13 +69,13 @@ it("reads hostile keys in the messages of a runner, and leaves prototypes alone"
   expect(prototypeMembers()).toEqual(before);
 });
 
-it("handles hostile keys in every service answer without a 500", async () => {
-  const asking = routes.filter(({ method, guard, path }) => method === "GET" && guard?.connection && !path.includes("/events"));
-  expect(asking.length).toBeGreaterThan(20);
+it("handles hostile keys in every service response without a 500", async () => {
+  const getRoutes = routes.filter(({ method, guard, path }) => method === "GET" && guard?.connection && !path.includes("/events"));
+  expect(getRoutes.length).toBeGreaterThan(20);
   await fc.assert(
     fc.asyncProperty(hostileJson(names), async (text) => {
       answer = text;
-      for (const route of asking) expect(await statusOf(route, foreign)).not.toMatch(/ 500$/);
+      for (const route of getRoutes) expect(await statusOf(route, foreign)).not.toMatch(/ 500$/);
       expect(prototypeMembers()).toEqual(before);
     }),
     { numRuns: 8 },

@@ -36,13 +36,13 @@ it("keeps spellings on the way to a service and back", async () => {
 it("keeps spellings on the way to a plain server", async () => {
   const server = await startLocalServer();
   const json = { name: "Plain", baseUrl: server.url, shared: true };
-  const saved = await harness.request("/api/console/connections", { as: "owner", method: "POST", json });
-  const { connection } = (await saved.json()) as { connection: { id: string } };
+  const saveResponse = await harness.request("/api/console/connections", { as: "owner", method: "POST", json });
+  const { connection } = (await saveResponse.json()) as { connection: { id: string } };
   const response = await post(connection.id);
   expect(response.status).toBe(200);
-  const sent = server.seen.find(({ method, url }) => method === "POST" && url.endsWith("/prompt"))?.body.toString() ?? "";
-  expect(sent).toContain(`"prompt":{${nodes}}`);
-  expect(sent).toContain(`"k":5.0,"extra_pnginfo":{"workflow":{${spelled}}}`);
+  const promptBody = server.requests.find(({ method, url }) => method === "POST" && url.endsWith("/prompt"))?.body.toString() ?? "";
+  expect(promptBody).toContain(`"prompt":{${nodes}}`);
+  expect(promptBody).toContain(`"k":5.0,"extra_pnginfo":{"workflow":{${spelled}}}`);
 });
 
 it("keeps spellings when an address is completed for programs", () => {

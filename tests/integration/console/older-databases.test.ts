@@ -15,7 +15,7 @@ import { shapesOfSqlite } from "@/tests/support/schema-shapes";
 import { temporaryFolder } from "@/tests/support/temporary-folder";
 import { createAppWorld } from "./apps/app-world";
 
-/** Made by that release with `fillInstallation` and `tellOf` of tests/support/installation.ts, without the parts that every start makes. */
+/** Created by that release with `fillInstallation` and `tellOf` of tests/support/installation.ts. */
 type Release = { at: number; made: Installation; answers: Record<string, unknown> };
 
 const releases = readdirSync("tests/fixtures/releases")
@@ -58,11 +58,11 @@ test("adopts databases of the last pre-baseline schemas with their rows", async 
   service.close();
 
   const fresh = await makeFolder();
-  const other = startComposition({ env: readEnv({ LIGHTDESK_DATA_DIR: fresh }), logDestination });
-  await other.ready;
-  await other.stop();
-  const made = [join(fresh, "console.sqlite"), join(fresh, "service", "service.sqlite")];
-  expect(Object.values(files).map((file) => shapesOfSqlite(file, owned))).toEqual(made.map((file) => shapesOfSqlite(file, owned)));
+  const otherConsole = startComposition({ env: readEnv({ LIGHTDESK_DATA_DIR: fresh }), logDestination });
+  await otherConsole.ready;
+  await otherConsole.stop();
+  const createdFiles = [join(fresh, "console.sqlite"), join(fresh, "service", "service.sqlite")];
+  expect(Object.values(files).map((file) => shapesOfSqlite(file, owned))).toEqual(createdFiles.map((file) => shapesOfSqlite(file, owned)));
   const otherParts = "SELECT type, name FROM sqlite_master WHERE type IN ('trigger', 'view') OR sql LIKE 'CREATE VIRTUAL%' ORDER BY name";
   const partsOf = (file: string) => {
     const database = new SqliteConnection(file, { readOnly: true });
@@ -70,7 +70,7 @@ test("adopts databases of the last pre-baseline schemas with their rows", async 
     database.close();
     return parts;
   };
-  expect(made.map(partsOf)).toEqual(Object.values(files).map(partsOf));
+  expect(createdFiles.map(partsOf)).toEqual(Object.values(files).map(partsOf));
 });
 
 test.each(["console", "service"])("refuses a %s database of 0.1.0 unchanged and names the commit to use", async (name) => {
@@ -90,18 +90,18 @@ test.each(["console", "service"])("refuses a %s database of 0.1.0 unchanged and 
 });
 
 test("has data of every release in the changelog", () => {
-  const named = readFileSync("CHANGELOG.md", "utf8").matchAll(/^## \[(\d[\d.]*)\]/gm);
-  expect(releases).toEqual([...named].map(([, release]) => release).sort());
+  const versionHeadings = readFileSync("CHANGELOG.md", "utf8").matchAll(/^## \[(\d[\d.]*)\]/gm);
+  expect(releases).toEqual([...versionHeadings].map(([, release]) => release).sort());
 });
 
 test.each(releases.filter((release) => release !== "0.1.0"))("keeps the data of release %s after a start", async (release) => {
   const folder = temporaryFolder();
   execFileSync("tar", ["-xzf", `tests/fixtures/releases/${release}.tar.gz`, "-C", folder]);
   const { at, made, answers }: Release = JSON.parse(readFileSync(`tests/fixtures/releases/${release}.json`, "utf8"));
-  const world = await createAppWorld({ made: folder, now: () => at + 3_600_000 });
+  const world = await createAppWorld({ dataDir: folder, now: () => at + 3_600_000 });
   // Later releases add fields; they send an app's definition separately, to those who may see it.
-  const { [`/api/apps/${made.app}`]: opened, ...others } = answers;
-  const { definition, ...face } = objectOf(objectOf(opened)?.app) ?? {};
+  const { [`/api/apps/${made.app}`]: appResponse, ...others } = answers;
+  const { definition, ...face } = objectOf(objectOf(appResponse)?.app) ?? {};
   const now = await tellOf(world, made);
   expect(now).toMatchObject(others);
   expect(now[`/api/apps/${made.app}`]).toMatchObject({ app: face });

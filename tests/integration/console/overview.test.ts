@@ -45,7 +45,7 @@ it("counts runs in a zone that there is, and refuses another one", async () => {
   expect([refused.status, (await refused.json()).code]).toEqual([400, "INVALID_QUERY"]);
 });
 
-it("counts more runs than one page and says how far back it reaches", async () => {
+it("counts more than one page of runs and reports how far back it reaches", async () => {
   const newestMs = now();
   const states = ["completed", "failed", "cancelled", "odd"];
   const all = Array.from({ length: 1500 }, (_, index) => {
@@ -75,10 +75,10 @@ it("marks days as incomplete until missed jobs are read", async () => {
   let all = Array.from({ length: 20 }, (_, index) => at(`old-${index}`, nowMs - 10 * day - index));
   const server = await listing(() => all);
   const connection = await desk.connect(server.url, "a-key-of-the-team");
-  const ask = async <T>(path: string) =>
+  const getJson = async <T>(path: string) =>
     (await (await desk.request(`/api/console/${path}connection=${connection}`, { as: "viewer" })).json()) as T;
-  const runs = () => ask<RunsByDay>("runs-by-day?zone=UTC&");
-  const reach = async () => (await ask<JobSearchAnswer>("jobs/search?")).reach;
+  const runs = () => getJson<RunsByDay>("runs-by-day?zone=UTC&");
+  const reach = async () => (await getJson<JobSearchAnswer>("jobs/search?")).reach;
   await until("what there is is read", async () => (await reach()).extent === "all");
   // A hundred on each of the four days before yesterday, and so many today that the newest page shows none of them.
   const came = [2, 3, 4, 5].flatMap((ago) =>
@@ -87,38 +87,38 @@ it("marks days as incomplete until missed jobs are read", async () => {
   all = [...Array.from({ length: 250 }, (_, index) => at(`now-${index}`, nowMs - index)), ...came, ...all];
   const first = await runs();
   const unread = ({ days }: RunsByDay) => days.flatMap(({ isUnread }, index) => (isUnread ? [index] : []));
-  // From the newest job known before, ten days ago, to the oldest job of the newest page.
+  // From the newest known job, ten days ago, to the oldest job of the newest page.
   expect(unread(first)).toEqual([3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13]);
   const last = await until("all of it is read", async () => {
     const now = await runs();
     return unread(now).length === 0 && now;
   });
   expect(last.days.map(({ completed }) => completed)).toEqual([0, 0, 0, 20, 0, 0, 0, 0, 100, 100, 100, 100, 0, 250]);
-  // From now on, the newest page joins the known jobs.
+  // From here, the newest page joins the known jobs.
   all = [at("next", nowMs + 1), ...all];
   expect(unread(await runs())).toEqual([]);
   await server.close();
 });
 
-it("does not claim a full search when jobs are missing between", async () => {
+it("doesn't claim a full search when jobs in between are missing", async () => {
   const nowMs = now();
   const at = (id: number, create_time: number) => ({ id: `job-${id}`, status: "completed", create_time });
   let all = Array.from({ length: 5 }, (_, index) => at(index, nowMs - 90_000_000 - index));
   const server = await listing(() => all);
   const connection = await desk.connect(server.url, "a-key-of-the-team");
-  const found = async () =>
+  const searchJobs = async () =>
     (await (await desk.request(`/api/console/jobs/search?connection=${connection}`, { as: "viewer" })).json()) as JobSearchAnswer;
-  await until("what there is is read", async () => (await found()).reach.extent === "all");
+  await until("what there is is read", async () => (await searchJobs()).reach.extent === "all");
   all = [...Array.from({ length: 600 }, (_, index) => at(1000 + index, nowMs - index)), ...all];
   const between = await until("the newest are there", async () => {
-    const now = await found();
+    const now = await searchJobs();
     return now.pagination.total !== 5 && now;
   });
   const isWhole = between.pagination.total === 605;
   expect(between.reach.extent).toBe(isWhole ? "all" : "reading");
   if (!isWhole) expect(between.reach.sinceMs).toBe(nowMs - 199);
   await until("all of it is read", async () => {
-    const { reach, pagination } = await found();
+    const { reach, pagination } = await searchJobs();
     return reach.extent === "all" && pagination.total === 605;
   });
   await server.close();
@@ -129,9 +129,9 @@ it("counts jobs of a truncated list without times", async () => {
     answerJson(response, { jobs: [{ id: "one", status: "completed" }], pagination: { offset: 0, limit: 1, total: 9, has_more: true } }),
   );
   const connection = await desk.connect(server.url, "a-key-of-the-team");
-  const answer = await desk.request(`/api/console/runs-by-day?zone=UTC&connection=${connection}`, { as: "viewer" });
-  expect(answer.status).toBe(200);
-  const { days, ...said } = await answer.json();
+  const reply = await desk.request(`/api/console/runs-by-day?zone=UTC&connection=${connection}`, { as: "viewer" });
+  expect(reply.status).toBe(200);
+  const { days, ...said } = await reply.json();
   expect([days.length, said]).toEqual([14, { jobs: 0 }]);
   await server.close();
 });

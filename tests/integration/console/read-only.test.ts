@@ -1,4 +1,4 @@
-// The whole console read-only: generated over every route that changes something, so that a new route is covered at once.
+// The console in read-only mode, generated over every route that changes something.
 import { beforeAll, describe, expect, test } from "vitest";
 import { actsWhileReadOnly } from "@/lib/server/auth/read-only";
 import { createHarness, HOST, PASSWORD } from "@/tests/support/harness";
@@ -17,7 +17,7 @@ const make = (as: "admin" | "operator", note?: string) => harness.request("/api/
 const end = (as: "owner" | "viewer") => harness.request("/api/console/read-only", { as, method: "DELETE" });
 const save = () => harness.request("/api/console/views", { as: "owner", method: "POST", json: { name: "Mine", query: "status=failed" } });
 
-test("allows only acts of routes that change something", () => {
+test("accepts only actions of routes that change something", () => {
   const actions = changing.map(({ guard }) => guard?.action);
   expect([...actsWhileReadOnly].filter((action) => !actions.includes(action))).toEqual([]);
   expect(frozen.length).toBeGreaterThan(30);
@@ -76,7 +76,7 @@ describe("while read-only", () => {
     expect((await harness.request("/api/console/account/sessions", { as: "viewer", method: "DELETE" })).status).toBe(204);
   });
 
-  test("holds invitations but accepts reset links", async () => {
+  test("blocks invitations but accepts reset links", async () => {
     const { store, now } = harness.console;
     const about = { role: "viewer", invitedBy: harness.viewerOf("owner").memberId, expiresAt: now() + 60_000, createdAt: now() } as const;
     await store.invitations.create({ token: "invites", email: "new@desk.test", ...about });
@@ -115,7 +115,7 @@ test("refuses the last byte of a request that began before", async () => {
   expect([response.status, (await response.json()).code]).toEqual([403, "READ_ONLY"]);
 });
 
-test("stops an act of many steps at once", async () => {
+test("stops a multi-step action immediately", async () => {
   await harness.renewCookies();
   await end("owner");
   const service = await startLittleServer(async (_asked, response) => {
@@ -127,12 +127,12 @@ test("stops an act of many steps at once", async () => {
     const stop = { as: "operator", method: "POST", json: { ids: ["job-1", "job-2"] } } as const;
     const stopped = await harness.request(`/api/console/jobs/stop?connection=${connection}`, stop);
     expect([stopped.status, (await stopped.json()).code]).toEqual([403, "READ_ONLY"]);
-    expect(service.seen.filter(({ method }) => method === "POST")).toEqual([]);
+    expect(service.requests.filter(({ method }) => method === "POST")).toEqual([]);
     await end("owner");
-    // Asking the service whose key it is takes a while.
+    // Verifying the key at the service takes a while.
     const json = { name: "Late", baseUrl: service.url, key: "another-key", keep: true };
-    const made = await harness.request("/api/console/connections", { as: "operator", method: "POST", json });
-    expect([made.status, (await made.json()).code]).toEqual([403, "READ_ONLY"]);
+    const response = await harness.request("/api/console/connections", { as: "operator", method: "POST", json });
+    expect([response.status, (await response.json()).code]).toEqual([403, "READ_ONLY"]);
     const names = (await harness.console.store.connections.listFor(harness.viewerOf("operator").memberId)).map(({ name }) => name);
     expect(names).not.toContain("Late");
   } finally {

@@ -13,7 +13,7 @@ async function create(as: Role, json: object): Promise<{ status: number; view: S
   const body: { view: SavedView } = await response.json();
   return { status: response.status, view: body.view };
 }
-const one = (as: Role, method: "PUT" | "DELETE", id: string, json?: object) =>
+const sendView = (as: Role, method: "PUT" | "DELETE", id: string, json?: object) =>
   harness.request(`/api/console/views/${id}`, { method, as, json: json ?? {} });
 async function names(as: Role): Promise<string[]> {
   const { views }: { views: SavedView[] } = await (await harness.request("/api/console/views", { as })).json();
@@ -26,30 +26,30 @@ test("keeps a viewer's views private and limits them to list parameters", async 
   expect(view).toMatchObject({ name: "Mine", query: "status=failed&limit=50", team: false, isDefault: false, canChange: true });
   expect(await names("viewer")).toContain("Mine");
   expect(await names("owner")).not.toContain("Mine");
-  for (const method of ["PUT", "DELETE"] as const) expect((await one("owner", method, view.id)).status).toBe(404);
+  for (const method of ["PUT", "DELETE"] as const) expect((await sendView("owner", method, view.id)).status).toBe(404);
 });
 
 test("lets operators edit team views that anybody can use as default", async () => {
   expect((await create("viewer", { name: "No", query: "", team: true })).status).toBe(403);
   const { view } = await create("operator", { name: "Failures", query: "status=failed", team: true });
   expect(await names("viewer")).toContain("Failures");
-  expect((await one("viewer", "PUT", view.id, { name: "Other" })).status).toBe(403);
-  expect((await one("viewer", "DELETE", view.id)).status).toBe(403);
-  expect((await one("viewer", "PUT", view.id, { isDefault: true })).status).toBe(200);
+  expect((await sendView("viewer", "PUT", view.id, { name: "Other" })).status).toBe(403);
+  expect((await sendView("viewer", "DELETE", view.id)).status).toBe(403);
+  expect((await sendView("viewer", "PUT", view.id, { isDefault: true })).status).toBe(200);
   expect(await defaultView(harness.contextOf("viewer"), "jobs")).toMatchObject({ query: "status=failed" });
   expect(await defaultView(harness.contextOf("operator"), "jobs")).toBeUndefined();
-  expect((await one("admin", "PUT", view.id, { query: "status=failed,cancelled" })).status).toBe(200);
+  expect((await sendView("admin", "PUT", view.id, { query: "status=failed,cancelled" })).status).toBe(200);
   expect(await defaultView(harness.contextOf("viewer"), "jobs")).toMatchObject({ query: "status=failed%2Ccancelled" });
 });
 
-test("has one default that can be unset and ends with its view", async () => {
+test("clears the default when its view is deleted", async () => {
   const first = await create("admin", { name: "First", query: "limit=25", isDefault: true });
   const second = await create("admin", { name: "Second", query: "limit=50", isDefault: true });
   const context = harness.contextOf("admin");
   expect(await defaultView(context, "jobs")).toMatchObject({ query: "limit=50" });
-  await one("admin", "PUT", first.view.id, { isDefault: false });
+  await sendView("admin", "PUT", first.view.id, { isDefault: false });
   expect(await defaultView(context, "jobs")).toMatchObject({ query: "limit=50" });
-  await one("admin", "DELETE", second.view.id);
+  await sendView("admin", "DELETE", second.view.id);
   expect(await defaultView(context, "jobs")).toBeUndefined();
 });
 
@@ -77,9 +77,9 @@ test("keeps views and a default per list with its own parameters", async () => {
 
 test.each(["jobs", "history"] as const)("restores each filter of %s from its view", async (list) => {
   const filters = { status: "failed,cancelled", workflow_id: "w", output_type: "image", text: "sea", member: "m", within: "24" };
-  const others: Record<string, string> =
+  const otherParams: Record<string, string> =
     list === "jobs" ? { sort_by: "execution_time", sort_order: "asc", limit: "25" } : { max_items: "25" };
-  const { query, ignored } = readList(list, new URLSearchParams({ ...filters, ...others, offset: "50" }));
+  const { query, ignored } = readList(list, new URLSearchParams({ ...filters, ...otherParams, offset: "50" }));
   const { view } = await create("admin", { screen: list, name: "Filtered", query: viewQuery(list, query, []) });
   expect(readList(list, new URLSearchParams(view.query)).query).toEqual({ ...query, offset: 0 });
   expect([query, ignored]).toMatchObject([{ status: ["failed", "cancelled"], workflow_id: "w", member: "m", within: 24, limit: 25 }, []]);

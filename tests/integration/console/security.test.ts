@@ -11,7 +11,7 @@ const routes = await loadRoutes();
 const label = ({ method, path }: Route) => `${method} ${path}`;
 const context = ({ file, path }: Route) => ({ params: Promise.resolve(paramsOf(file, path)) });
 
-/** These need no session on purpose; each has a guard of its own, tested elsewhere. */
+/** These need no session on purpose; each has its own guard, tested elsewhere. */
 const none = "00000000-0000-4000-8000-000000000000";
 const ofShares = [`${none}`, `${none}/${none}`, "unlock", "workflow"].map((rest) => `/api/share/${none}/${rest}`);
 const open = new Set([
@@ -82,7 +82,7 @@ const secrets = [
   ...roles.map((role) => harness.cookieOf(role).split("=")[1] ?? ""),
 ];
 
-function ask(route: Route, headers: Record<string, string>, query = ""): Promise<Response> {
+function callRoute(route: Route, headers: Record<string, string>, query = ""): Promise<Response> {
   const changes = route.method !== "GET" && route.method !== "HEAD";
   const multipart = route.path.startsWith("/api/upload") || (route.path === "/api/assets" && changes);
   const init = {
@@ -118,12 +118,12 @@ test("finds every route file and a guard for each handler", () => {
   expect(routes.filter((route) => route.guard === undefined).map(label)).toEqual([]);
 });
 
-test("has an audit label for each changing act", () => {
+test("has an audit label for each changing action", () => {
   const changes = closed.filter(({ method, file }) => method !== "GET" && method !== "HEAD" && !file.includes("[...unknown]"));
-  const acts = changes.map(({ guard }) => guard?.action ?? "");
+  const actions = changes.map(({ guard }) => guard?.action ?? "");
   const { does, tried } = messagesOf.en.settings.audit;
-  expect(acts.length).toBeGreaterThan(50);
-  expect(acts.filter((action) => !Object.hasOwn(does, action) || !Object.hasOwn(tried, action))).toEqual([]);
+  expect(actions.length).toBeGreaterThan(50);
+  expect(actions.filter((action) => !Object.hasOwn(does, action) || !Object.hasOwn(tried, action))).toEqual([]);
 });
 
 test("has a handler for each core operation at the interface's path", () => {
@@ -141,7 +141,7 @@ test("opens only the listed routes", () => {
   ).toEqual([...open].sort());
 });
 
-const named = (some: readonly Route[]) => some.map((route) => [label(route), route] as const);
+const labelsOf = (routes: readonly Route[]) => routes.map((route) => [label(route), route] as const);
 const isGet = ({ method }: Route) => method === "GET" || method === "HEAD";
 const changing = closed.filter((route) => !isGet(route));
 const calling = closed.filter(({ guard }) => guard?.connection);
@@ -154,8 +154,8 @@ test("refuses every change by a viewer", () => {
 });
 
 test("limits app runners to apps and their own account and tokens", () => {
-  const acts = closed.filter(({ guard }) => guard?.role === "runner").map(({ guard }) => guard?.action);
-  const own = ["readAccount", "changeAccount", "confirmSession", "unlinkProvider", "listSessions", "endSessions", "endSession"];
+  const actions = closed.filter(({ guard }) => guard?.role === "runner").map(({ guard }) => guard?.action);
+  const ownActions = ["readAccount", "changeAccount", "confirmSession", "unlinkProvider", "listSessions", "endSessions", "endSession"];
   const apps = [
     "listApps",
     "readApp",
@@ -169,24 +169,24 @@ test("limits app runners to apps and their own account and tokens", () => {
   ];
   const presets = ["listAppPresets", "addAppPreset", "changeAppPreset", "removeAppPreset"];
   const runs = ["runApp", "listAppRuns", "readAppRun", "cancelAppRun", "viewAppResult"];
-  const others = ["createToken", "revokeToken", "useConnection", "embedLook", "endEmbedSession", "unknown", "events"];
-  expect([...new Set(acts)].sort()).toEqual([...own, ...apps, ...presets, ...runs, ...others].sort());
+  const otherActions = ["createToken", "revokeToken", "useConnection", "embedLook", "endEmbedSession", "unknown", "events"];
+  expect([...new Set(actions)].sort()).toEqual([...ownActions, ...apps, ...presets, ...runs, ...otherActions].sort());
 });
 
-describe.each(named(closed))("%s", (_label, route) => {
+describe.each(labelsOf(closed))("%s", (_label, route) => {
   test("answers 401 without a session and with a forged one", async () => {
     const forged = await harness.mintCookie({ sub: harness.viewerOf("owner").memberId, version: 1 }, "another secret");
-    const wrong = { "x-api-key": `ld_${"0".repeat(64)}`, "x-lightdesk-address": crypto.randomUUID() };
+    const wrongHeaders = { "x-api-key": `ld_${"0".repeat(64)}`, "x-lightdesk-address": crypto.randomUUID() };
     const none: Record<string, string>[] = [
       {},
       { cookie: forged },
       { cookie: "lightdesk.session=nonsense" },
-      wrong,
-      { ...wrong, cookie: harness.cookieOf("owner") },
+      wrongHeaders,
+      { ...wrongHeaders, cookie: harness.cookieOf("owner") },
       { authorization: `Bearer ${harness.cookieOf("owner")}` },
     ];
     for (const headers of none) {
-      const response = await ask(route, headers);
+      const response = await callRoute(route, headers);
       expect([headers, response.status]).toEqual([headers, 401]);
       expect(["UNAUTHORIZED", undefined]).toContain(await codeOf(response));
       expect(response.headers.get("www-authenticate")).toBe('Bearer realm="Lightdesk"');
@@ -196,7 +196,7 @@ describe.each(named(closed))("%s", (_label, route) => {
   test("accepts a token only for its role and operations", async () => {
     const { action = "", role: needed } = route.guard ?? {};
     if (needed === undefined || needed === "public") throw new Error("has no role");
-    const codeFor = async ({ headers }: MadeToken) => codeOf(await ask(route, headers));
+    const codeFor = async ({ headers }: MadeToken) => codeOf(await callRoute(route, headers));
     expect((await codeFor(tokens.all)) === "FORBIDDEN").toBe(isForPeople(route));
     expect((await codeFor(tokens.viewer)) === "ROLE_TOO_LOW").toBe(!hasRole("viewer", needed));
     const changes = !isGet(route) && !readsByPost.includes(label(route));
@@ -204,14 +204,14 @@ describe.each(named(closed))("%s", (_label, route) => {
       expect((await codeFor(tokens.reads)) === "FORBIDDEN").toBe(isForPeople(route) || (changes && action !== "unknown"));
     const anyMay = ["getFeatures", "unknown", "readOpenApi", "listConnections"].includes(action);
     if (route.method !== "HEAD") expect((await codeFor(tokens.other)) === "FORBIDDEN").toBe(!anyMay);
-    else expect((await ask(route, tokens.other.headers)).status).toBe(403);
+    else expect((await callRoute(route, tokens.other.headers)).status).toBe(403);
   });
 
   test("answers 403 to every role below the one it needs, and not to that one", async () => {
     const needed = route.guard?.role;
     if (needed === undefined || needed === "public") throw new Error("has no role");
     for (const role of roles) {
-      const response = await ask(route, { cookie: harness.cookieOf(role) });
+      const response = await callRoute(route, { cookie: harness.cookieOf(role) });
       // HEAD has no body for the code.
       const isRefused = route.method === "HEAD" ? response.status === 403 : (await codeOf(response)) === "ROLE_TOO_LOW";
       expect([role, isRefused]).toEqual([role, !hasRole(role, needed)]);
@@ -220,17 +220,17 @@ describe.each(named(closed))("%s", (_label, route) => {
 
   test("never shows a key or a cookie: not in a body, not in a header, not in the log", async () => {
     const before = harness.log().length;
-    const response = await ask(route, { cookie: harness.cookieOf("owner") });
-    const seen = [await response.text(), JSON.stringify([...response.headers]), harness.log().slice(before)].join("\n");
+    const response = await callRoute(route, { cookie: harness.cookieOf("owner") });
+    const responseText = [await response.text(), JSON.stringify([...response.headers]), harness.log().slice(before)].join("\n");
     expect(secrets.every((secret) => secret.length > 10)).toBe(true);
-    expect(secrets.filter((secret) => seen.includes(secret))).toEqual([]);
+    expect(secrets.filter((secret) => responseText.includes(secret))).toEqual([]);
     expect(response.headers.get("x-content-type-options")).toBe("nosniff");
     expect(response.headers.get("cache-control")).toMatch(/no-store|private/);
     expect(response.status).not.toBe(500);
   });
 });
 
-describe.each(named(changing))("%s", (_label, route) => {
+describe.each(labelsOf(changing))("%s", (_label, route) => {
   test("answers 403 to a page of another site", async () => {
     const cookie = harness.cookieOf("owner");
     const foreign: Record<string, string>[] = [
@@ -241,17 +241,17 @@ describe.each(named(changing))("%s", (_label, route) => {
       { origin: "", "sec-fetch-site": "same-site" },
     ];
     for (const headers of foreign) {
-      const response = await ask(route, { cookie, ...headers });
+      const response = await callRoute(route, { cookie, ...headers });
       expect([headers, response.status, await codeOf(response)]).toEqual([headers, 403, "FOREIGN_ORIGIN"]);
       // No web page can send a token that it was not given.
-      expect(await codeOf(await ask(route, { ...tokens.all.headers, cookie, ...headers }))).not.toBe("FOREIGN_ORIGIN");
+      expect(await codeOf(await callRoute(route, { ...tokens.all.headers, cookie, ...headers }))).not.toBe("FOREIGN_ORIGIN");
     }
   });
 });
 
-describe.each(named(calling))("%s", (_label, route) => {
+describe.each(labelsOf(calling))("%s", (_label, route) => {
   test("answers 409 when the connection has no key", async () => {
-    const response = await ask(route, { cookie: harness.cookieOf("owner") }, `?connection=${keyless}`);
+    const response = await callRoute(route, { cookie: harness.cookieOf("owner") }, `?connection=${keyless}`);
     expect(response.status).toBe(409);
     expect(["API_KEY_MISSING", undefined]).toContain(await codeOf(response));
   });
@@ -259,14 +259,14 @@ describe.each(named(calling))("%s", (_label, route) => {
   test("answers 404 for a connection that the member may not use", async () => {
     const { store, now } = harness.console;
     const { memberId } = harness.viewerOf("operator");
-    const theirs = await store.connections.create({ name: "Theirs", baseUrl: "http://127.0.0.1:9", memberId, createdAt: now() });
-    const response = await ask(route, { cookie: harness.cookieOf("owner") }, `?connection=${theirs.id}`);
-    await store.connections.remove(theirs.id);
+    const otherConnection = await store.connections.create({ name: "Theirs", baseUrl: "http://127.0.0.1:9", memberId, createdAt: now() });
+    const response = await callRoute(route, { cookie: harness.cookieOf("owner") }, `?connection=${otherConnection.id}`);
+    await store.connections.remove(otherConnection.id);
     expect(response.status).toBe(404);
   });
 
-  test("answers 404 to a token for a connection that it was not made for", async () => {
-    const response = await ask(route, tokens.elsewhere.headers, "?connection=embedded");
+  test("answers 404 to a token made for another connection", async () => {
+    const response = await callRoute(route, tokens.elsewhere.headers, "?connection=embedded");
     expect(response.status).toBe(404);
     expect(["NOT_FOUND", undefined]).toContain(await codeOf(response));
   });

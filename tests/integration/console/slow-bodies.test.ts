@@ -1,4 +1,4 @@
-// What a client without a session can make the console hold, and for how long. These routes are open to everyone.
+// What clients without a session can make the console hold, and for how long.
 import { expect, test } from "vitest";
 import { createHarness } from "@/tests/support/harness";
 
@@ -8,15 +8,15 @@ const open = ["/api/console/set-up", "/api/console/members/invitations/accept", 
 
 /** A body that continues for as long as it is read, and counts the bytes read. */
 function endless(chunk: Uint8Array | undefined) {
-  let taken = 0;
+  let acceptedCount = 0;
   const body = new ReadableStream<Uint8Array>({
     pull(controller) {
       if (chunk === undefined) return new Promise<void>(() => undefined);
-      taken += chunk.byteLength;
+      acceptedCount += chunk.byteLength;
       controller.enqueue(chunk);
     },
   });
-  return { body, taken: () => taken };
+  return { body, taken: () => acceptedCount };
 }
 
 const post = (path: string, body: BodyInit, type = "application/json") =>

@@ -1,4 +1,4 @@
-// What clients without a session get of the console's pages, and programs that take a page for the interface.
+// The pages that clients without a session get, and API clients that request a page.
 import { IncomingMessage } from "node:http";
 import { Socket } from "node:net";
 import { describe, expect, it } from "vitest";
@@ -14,7 +14,7 @@ function requestOf(url: string, headers: Record<string, string> = {}): IncomingM
   const request = new IncomingMessage(new Socket());
   return Object.assign(request, { url, headers: { host: "desk.test", ...headers } });
 }
-const answer = (url: string, headers?: Record<string, string>) => visitorRules.answerFor(requestOf(url, headers));
+const judge = (url: string, headers?: Record<string, string>) => visitorRules.answerFor(requestOf(url, headers));
 const isMember = (url: string, headers?: Record<string, string>) => visitorRules.isMember(requestOf(url, headers));
 
 describe("a browser without a session", () => {
@@ -28,10 +28,10 @@ describe("a browser without a session", () => {
     ["//evil.example/x", "/sign-in?callbackUrl=%2F%2Fevil.example%2Fx"],
     ["/no-such-page", "/sign-in?callbackUrl=%2Fno-such-page"],
     [`/jobs?x=${"y".repeat(3000)}`, "/sign-in"],
-  ])("is led from %s to the sign-in", async (url, location) => {
-    expect(await answer(url, browser)).toEqual({ kind: "redirect", location });
-    expect(await answer(url, { rsc: "1", accept: "*/*" })).toEqual({ kind: "redirect", location });
-    expect(await answer(url, { ...browser, authorization: "Basic b2xhOnNlY3JldA==" })).toEqual({ kind: "redirect", location });
+  ])("redirects %s to the sign-in", async (url, location) => {
+    expect(await judge(url, browser)).toEqual({ kind: "redirect", location });
+    expect(await judge(url, { rsc: "1", accept: "*/*" })).toEqual({ kind: "redirect", location });
+    expect(await judge(url, { ...browser, authorization: "Basic b2xhOnNlY3JldA==" })).toEqual({ kind: "redirect", location });
   });
 
   it("gets one sign-in page for all return addresses, by language and refusal", async () => {
@@ -43,10 +43,10 @@ describe("a browser without a session", () => {
       "/sign-in?refused=stale&provider=nobody",
       "/sign-in?x=1&_rsc=2",
     ])
-      expect(await answer(url, browser)).toEqual(plain);
-    expect(await answer("/sign-in", { "accept-language": "zh-CN" })).toEqual({ ...plain, language: "zh-CN" });
-    expect(await answer("/sign-in", { cookie: "lightdesk.language=zh-CN", "accept-language": "en" })).toMatchObject({ language: "zh-CN" });
-    expect(await answer("/sign-in", { cookie: "lightdesk.language=xx" })).toEqual(plain);
+      expect(await judge(url, browser)).toEqual(plain);
+    expect(await judge("/sign-in", { "accept-language": "zh-CN" })).toEqual({ ...plain, language: "zh-CN" });
+    expect(await judge("/sign-in", { cookie: "lightdesk.language=zh-CN", "accept-language": "en" })).toMatchObject({ language: "zh-CN" });
+    expect(await judge("/sign-in", { cookie: "lightdesk.language=xx" })).toEqual(plain);
   });
 
   it.each([
@@ -60,15 +60,15 @@ describe("a browser without a session", () => {
     ["/share", "/sign-in/-"],
     ["/sign-in/more", "/sign-in/-"],
   ])("gets at %s the page that all others get", async (url, key) => {
-    expect(await answer(url, browser)).toMatchObject({ kind: "shared", key });
+    expect(await judge(url, browser)).toMatchObject({ kind: "shared", key });
   });
 
-  it("is led from a framed page to its start; unknown hosts and pages are 404", async () => {
+  it("redirects a framed page to its start and answers 404 otherwise", async () => {
     const path = `/embed/${world.host.id}/${SLOT}`;
-    expect(await answer(`${path}/jobs?x=1`)).toEqual({ kind: "redirect", location: `${path}/start?from=%2Fjobs%3Fx%3D1` });
-    for (const own of ["/start", "/doctor"]) expect(await answer(path + own)).toEqual({ kind: "own" });
+    expect(await judge(`${path}/jobs?x=1`)).toEqual({ kind: "redirect", location: `${path}/start?from=%2Fjobs%3Fx%3D1` });
+    for (const own of ["/start", "/doctor"]) expect(await judge(path + own)).toEqual({ kind: "own" });
     for (const url of [`${path}/settings/account`, `${path}/nothing`, `/embed/unknown/${SLOT}/jobs`, "/embed/nothing"])
-      expect(await answer(url)).toMatchObject({ kind: "refused", refused: { status: 404 } });
+      expect(await judge(url)).toMatchObject({ kind: "refused", refused: { status: 404 } });
   });
 });
 
@@ -85,7 +85,7 @@ describe("a program requesting a page", () => {
     for (const url of ["/jobs", "/", "/sign-in", "/share/x", "/settings/account", `/embed/${world.host.id}/${SLOT}/jobs`]) {
       expect(await isMember(url, headers())).toBe(false);
       const refused = { status: 404, code: "NOT_FOUND", message: expect.stringContaining(base) };
-      expect(await answer(url, headers())).toMatchObject({ kind: "refused", refused });
+      expect(await judge(url, headers())).toMatchObject({ kind: "refused", refused });
     }
   });
 
@@ -97,13 +97,13 @@ describe("a program requesting a page", () => {
     ["a password", { authorization: "Basic b2xhOnNlY3JldA==", accept: "*/*" }, 401],
     ["no key but a wish for JSON", { accept: "application/json, */*;q=0.5" }, 401],
     ["two keys", { "x-api-key": "ld_one", authorization: "Bearer ld_two" }, 400],
-  ])("is refused with %s and the interface's address", async (_name, headers, status) => {
-    expect(await answer("/jobs", headers)).toMatchObject({ kind: "refused", refused: { status, message: expect.stringContaining(base) } });
+  ])("refuses %s with the API's address", async (_name, headers, status) => {
+    expect(await judge("/jobs", headers)).toMatchObject({ kind: "refused", refused: { status, message: expect.stringContaining(base) } });
   });
 });
 
 describe("a member", () => {
-  it("is one with a session, in the console and in a frame", async () => {
+  it("accepts a client with a session, in the console and in a frame", async () => {
     expect(await isMember("/jobs", { cookie: world.harness.cookieOf("viewer") })).toBe(true);
     expect(await isMember("/jobs", { cookie: "lightdesk.session=forged" })).toBe(false);
     expect(await isMember("/jobs", { cookie: "other=1" })).toBe(false);

@@ -7,7 +7,7 @@ import { withBasePath } from "@/lib/http/request-line";
 import { createHttpServer } from "@/lib/http/server";
 import { type Feed, type FeedAdmission } from "@/lib/shared/http-types";
 import { openEvents, refusedWith } from "@/tests/support/event-socket";
-import { type Asking, createHarness } from "@/tests/support/harness";
+import { type HarnessRequest, createHarness } from "@/tests/support/harness";
 import { startProxy } from "@/tests/support/proxy";
 import { openRaw, readRaw, sendRaw } from "@/tests/support/raw-http";
 import { until } from "@/tests/support/until";
@@ -39,7 +39,7 @@ describe("upgrades", () => {
   const connections = () => new Promise((resolve) => server?.getConnections((_error, count) => resolve(count)));
 
   describe("an upgrade", () => {
-    it("to an unserved WebSocket path is refused and its connection closed", async () => {
+    it("refuses an unserved WebSocket path and closes its connection", async () => {
       const url = await listening();
       const { socket, received } = openRaw(url);
       socket.allowHalfOpen = true;
@@ -67,7 +67,7 @@ describe("upgrades", () => {
       expect(readRaw(await sendRaw(url, webSocket("/ws"))).status).toBe(500);
     });
 
-    it("to an unknown protocol is answered as a plain request", async () => {
+    it("answers an unknown protocol like a plain request", async () => {
       const url = await listening();
       const offer = "Host: here\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQAoAAAAAIAAAAA\r\n";
       const { socket, received } = openRaw(url);
@@ -97,8 +97,8 @@ describe("event sockets", () => {
 
   it("stops a feed at once when its peer has left", async () => {
     let resolve: (feed: Feed) => void = () => undefined;
-    const opened = new Promise<Feed>((settle) => (resolve = settle));
-    open = () => opened;
+    const feedPromise = new Promise<Feed>((settle) => (resolve = settle));
+    open = () => feedPromise;
     await (await openEvents(url)).close();
     let stopped = 0;
     open = () => Promise.resolve({ stop: () => undefined, objection: () => undefined });
@@ -118,9 +118,9 @@ describe("event sockets", () => {
 describe("json length", async () => {
   const harness = await createHarness();
   const bounds = { patienceMs: 60_000, hosts: undefined, isPage: () => false };
-  let asking: Asking = {};
+  let options: HarnessRequest = {};
   const server = createHttpServer(bounds, async ({ url = "" }, response) => {
-    const { status, headers, body } = await harness.request(url, asking);
+    const { status, headers, body } = await harness.request(url, options);
     response.statusCode = status;
     // As Next copies headers and a body: all headers but the length, each as a list.
     headers.forEach((value, name) => name === "content-length" || response.setHeader(name, [value]));
@@ -136,8 +136,8 @@ describe("json length", async () => {
     ["a value of the console", "/api/console/views", { as: "viewer", method: "POST", json: { name: "Ansicht für 猫", query: "" } }, 201],
     ["a shared value", "/api/object_info/SaveImage", { as: "viewer" }, 200],
     ["a failure", "/api/jobs/none", { as: "viewer" }, 404],
-  ] satisfies [string, string, Asking, number][])("has the length of %s in bytes", async (_what, path, request, status) => {
-    asking = request;
+  ] satisfies [string, string, HarnessRequest, number][])("computes the length of %s in bytes", async (_what, path, request, status) => {
+    options = request;
     const response = await fetch(url + path);
     const text = await response.text();
     // A client cuts what exceeds the length.
@@ -196,7 +196,7 @@ describe("base path", async () => {
       ["/desk/jobs?status=failed", "/jobs?status=failed /desk/jobs?status=failed"],
       ["/desk/api/userdata/a%2Fb", "/api/userdata/a%2Fb /desk/api/userdata/a%2Fb"],
       ["/desk/jobs/desk/desk", "/jobs/desk/desk /desk/jobs/desk/desk"],
-    ])("%s is one address inside, and has the path once for Next", async (path, read) => {
+    ])("maps %s to one internal address and keeps the path once for Next", async (path, read) => {
       expect(await get(origin, path)).toBe(read);
     });
 
@@ -231,16 +231,16 @@ describe("base path", async () => {
   ])("keeps an idle connection open longer when it is a proxy's (%s)", async (isProxy, expectedMs) => {
     const sockets: Socket[] = [];
     const rules = { patienceMs: 5000, hosts: undefined, isPage: () => false, isProxy: () => isProxy };
-    const other = createHttpServer(rules, ({ socket }, response) => {
+    const secondServer = createHttpServer(rules, ({ socket }, response) => {
       sockets.push(socket);
       response.end();
     });
-    const { socket } = openRaw(`http://127.0.0.1:${await other.listen(0, "127.0.0.1")}`);
+    const { socket } = openRaw(`http://127.0.0.1:${await secondServer.listen(0, "127.0.0.1")}`);
     socket.write("GET / HTTP/1.1\r\nHost: here\r\n\r\n");
     await until("it is idle", () => sockets[0]?.timeout === expectedMs || (!isProxy && sockets[0]?.timeout === 15_000));
     expect(sockets[0]?.timeout).toBeLessThanOrEqual(expectedMs);
     expect(sockets[0]?.timeout).toBeGreaterThan(isProxy ? 60_000 : 0);
     socket.destroy();
-    await other.close(0);
+    await secondServer.close(0);
   });
 });

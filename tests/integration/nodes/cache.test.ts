@@ -6,7 +6,7 @@ import { describe, expect, it } from "vitest";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { createFolderBackend } from "@/lib/service/assets/blobs/folder-backend";
 import { stageFile } from "@/lib/service/assets/staged-file";
-import { goldenDir, openBench, type Ran, runGraph } from "./support";
+import { goldenDir, openBench, type GraphRun, runGraph } from "./support";
 
 const bench = await openBench();
 
@@ -17,14 +17,15 @@ const graph = (sigma: number, prefix = "x"): Graph => ({
   o: { class_type: "SaveImage", inputs: { images: ["b", 0], filename_prefix: prefix } },
 });
 
-const cachedNodes = ({ events }: Ran) => events.flatMap((event) => (event.kind === "node" && event.cached ? [event.nodeId] : [])).sort();
-const runFor = async (user: string, what: Graph, imagesDir = goldenDir) => {
+const cachedNodes = ({ events }: GraphRun) =>
+  events.flatMap((event) => (event.kind === "node" && event.cached ? [event.nodeId] : [])).sort();
+const runFor = async (user: string, prompt: Graph, imagesDir = goldenDir) => {
   const [cacheDir, blobsDir] = [join(bench.folder, user), join(bench.folder, `${user}-blobs`)];
   for (const folder of [cacheDir, blobsDir]) await mkdir(folder, { recursive: true });
-  const ran = await runGraph(bench, what, { cacheDir, blobsDir, imagesDir });
+  const result = await runGraph(bench, prompt, { cacheDir, blobsDir, imagesDir });
   // As the service does when a job has ended: its outputs become blobs.
-  for (const file of ran.files) await createFolderBackend(blobsDir).adopt(await stageFile(file.path));
-  return { ...ran, blobsDir };
+  for (const file of result.files) await createFolderBackend(blobsDir).adopt(await stageFile(file.path));
+  return { ...result, blobsDir };
 };
 
 describe("the cache", () => {
@@ -40,14 +41,14 @@ describe("the cache", () => {
     expect(await readFile(after?.path ?? "")).toEqual(await readFile(before?.path ?? ""));
   });
 
-  it("makes a file again whose bytes are gone", async () => {
+  it("recreates a file whose bytes are gone", async () => {
     const { blobsDir } = await runFor("gina", graph(1));
     await rm(blobsDir, { recursive: true });
     expect(cachedNodes(await runFor("gina", graph(1)))).toEqual(["b", "i", "l"]);
     expect(cachedNodes(await runFor("gina", graph(1)))).toEqual(["b", "i", "l", "o"]);
   });
 
-  it("makes a file again whose bytes the disk has changed", async () => {
+  it("recreates a file whose bytes changed on disk", async () => {
     const first = await runFor("ivan", graph(1));
     const [file] = first.files;
     if (!file) throw new Error("nothing was put out");
@@ -60,8 +61,8 @@ describe("the cache", () => {
     expect(cachedNodes(await runFor("ivan", graph(1)))).toEqual(["b", "i", "l", "o"]);
   });
 
-  it("numbers cached files among new ones of a job", async () => {
-    const twice = (sigma: number): Graph => ({
+  it("numbers cached files among a job's new ones", async () => {
+    const twoSaves = (sigma: number): Graph => ({
       ...graph(1),
       other: { class_type: "ImageBlur", inputs: { image: ["i", 0], blur_radius: 3, sigma } },
       second: { class_type: "SaveImage", inputs: { images: ["other", 0], filename_prefix: "x" } },
@@ -70,7 +71,7 @@ describe("the cache", () => {
     const pngText = {};
     const [cacheDir, blobsDir] = [join(bench.folder, "hans"), join(bench.folder, "hans-blobs")];
     for (const folder of [cacheDir, blobsDir]) await mkdir(folder, { recursive: true });
-    const run = (sigma: number) => runGraph(bench, twice(sigma), { cacheDir, blobsDir, pngText });
+    const run = (sigma: number) => runGraph(bench, twoSaves(sigma), { cacheDir, blobsDir, pngText });
     const first = await run(2);
     for (const file of first.files) await createFolderBackend(blobsDir).adopt(await stageFile(file.path));
     const second = await run(3);
@@ -78,18 +79,18 @@ describe("the cache", () => {
     expect(second.files.map((file) => file.displayName)).toEqual(["x_00001_.png", "x_00002_.png"]);
   });
 
-  it("runs what a changed input reaches, and nothing else", async () => {
+  it("reruns only nodes affected by a changed input", async () => {
     await runFor("bert", graph(1));
     expect(cachedNodes(await runFor("bert", graph(2)))).toEqual(["i", "l"]);
   });
 
-  it("is not shared between users, and needs a user", async () => {
+  it("is per user and disabled without one", async () => {
     await runFor("carl", graph(1));
     expect(cachedNodes(await runFor("dora", graph(1)))).toEqual([]);
     expect(cachedNodes(await runGraph(bench, graph(1)))).toEqual([]);
   });
 
-  it("sees that a file of the same name has other content", async () => {
+  it("detects a changed file of the same name", async () => {
     await copyFile(`${goldenDir}g_rgb.png`, join(bench.folder, "g_rgb.png"));
     const first = await runFor("emil", graph(1), bench.folder);
     await writeFile(join(bench.folder, "g_rgb.png"), await sharp(`${goldenDir}g_small.png`).png().toBuffer());
@@ -98,7 +99,7 @@ describe("the cache", () => {
     expect(second.files[0]?.width).not.toBe(first.files[0]?.width);
   });
 
-  it("never caches Wait, Fail and nodes behind them", async () => {
+  it("never caches Wait, Fail and nodes that depend on them", async () => {
     const waiting: Graph = {
       ...graph(1),
       w: { class_type: "Wait", inputs: { seconds: 0, anything: ["b", 0] } },

@@ -35,7 +35,7 @@ describe("loading", () => {
     expect(images[0]).toMatchObject({ width: 4, height: 6 });
   });
 
-  it("grey files become images of three equal channels, with no mask", async () => {
+  it("loads grey files as three equal channels without a mask", async () => {
     const { images, masks } = await load(await plain("#808080").greyscale().png().toBuffer());
     expect([...(images[0]?.bytes.subarray(0, 3) ?? [])]).toEqual([128, 128, 128]);
     expect(masks[0]).toMatchObject({ width: 64, height: 64 });
@@ -50,7 +50,7 @@ describe("loading", () => {
     else expect(masks[0]).toMatchObject({ width: 64, height: 64 });
   });
 
-  it("four inks become colours without a profile, as Pillow mixes them", async () => {
+  it("converts CMYK without a profile to the colours Pillow produces", async () => {
     const { images, masks } = await load(await readFile("tests/fixtures/reference/ink.jpg"));
     expect([...(images[0]?.bytes.subarray(0, 3) ?? [])]).toEqual([187, 119, 42]);
     expect(masks[0]).toMatchObject({ width: 64, height: 64 });
@@ -84,7 +84,7 @@ describe("loading", () => {
     expect([...(masks[0]?.bytes ?? [])]).toEqual([0, 0, 0, 255, 255, 255]);
   });
 
-  it("grey with alpha keeps both", async () => {
+  it("keeps grey and alpha", async () => {
     const pixels = Buffer.from([200, 255, 200, 0]);
     const { images, masks } = await load(
       await sharp(pixels, { raw: { width: 2, height: 1, channels: 2 } })

@@ -18,10 +18,10 @@ describe("a node produces the reference pixels", () => {
     expect(outcome).toEqual({ kind: "success" });
     expect(files).toHaveLength(outputs.length);
     for (const [index, output] of outputs.entries()) {
-      const ours = await readPixels(files[index]?.path ?? "");
-      const theirs = await readPixels(goldenDir + output);
-      expect([ours.width, ours.height]).toEqual([theirs.width, theirs.height]);
-      expect(mostDifference(ours, theirs)).toBeLessThanOrEqual(nearlyExact.test(name) ? 1 : 0);
+      const actualPixels = await readPixels(files[index]?.path ?? "");
+      const expectedPixels = await readPixels(goldenDir + output);
+      expect([actualPixels.width, actualPixels.height]).toEqual([expectedPixels.width, expectedPixels.height]);
+      expect(mostDifference(actualPixels, expectedPixels)).toBeLessThanOrEqual(nearlyExact.test(name) ? 1 : 0);
     }
   });
 });

@@ -26,7 +26,7 @@ async function start(graph: Graph, on: Bench = bench) {
 }
 
 describe("a run", () => {
-  it("executes ready nodes in graph order, each after what it reads", async () => {
+  it("executes ready nodes in graph order, after their inputs", async () => {
     const { events } = await runGraph(bench, {
       o: save("b"),
       b: { class_type: "ImageInvert", inputs: { image: ["a", 0] } },
@@ -36,7 +36,7 @@ describe("a run", () => {
     expect(events.flatMap((event) => (event.kind === "node" ? [event.nodeId] : []))).toEqual(["a", "b", "o", "p"]);
   });
 
-  it("executes only what the targets reach", async () => {
+  it("executes only nodes that the targets need", async () => {
     const { events } = await runGraph(bench, { a: empty(4, 4), o: save("a"), p: save("a") }, { targets: ["p"] });
     expect(events.flatMap((event) => (event.kind === "node" ? [event.nodeId] : []))).toEqual(["a", "p"]);
   });
@@ -115,7 +115,7 @@ describe("a run", () => {
 });
 
 describe("a cancel", () => {
-  it("ends a node in the middle of its wait", async () => {
+  it("stops a node while it waits", async () => {
     const { run, events } = await start(waiting(3600));
     await until(() => events.some((event) => event.kind === "progress" && event.currentNode === "w"));
     run.cancel();
@@ -144,27 +144,27 @@ describe("a cancel", () => {
 });
 
 describe("a dying worker", () => {
-  it("is an error of its job, and the next job gets a new worker", async () => {
+  it("fails the job and starts a new worker for the next one", async () => {
     const deadly = join(bench.folder, "deadly.mjs");
     await writeFile(deadly, 'import { parentPort } from "node:worker_threads"; parentPort.on("message", () => process.exit(3));');
-    const other = await openBench(deadly);
+    const otherBench = await openBench(deadly);
     for (let attempt = 0; attempt < 2; attempt++) {
-      const { run } = await start(waiting(0), other);
+      const { run } = await start(waiting(0), otherBench);
       expect(await run.done).toMatchObject({ kind: "error", error: { exception_type: "WorkerLost" } });
     }
   });
 
   it("is an error of its job when the bundle is missing", async () => {
-    const other = await openBench(join(bench.folder, "nowhere.mjs"));
-    const { run } = await start(waiting(0), other);
+    const otherBench = await openBench(join(bench.folder, "nowhere.mjs"));
+    const { run } = await start(waiting(0), otherBench);
     expect(await run.done).toMatchObject({ kind: "error", error: { exception_type: "WorkerLost" } });
   });
 
-  it("is ended when it does not answer a cancel", async () => {
+  it("kills a worker that ignores a cancel", async () => {
     const deaf = join(bench.folder, "deaf.mjs");
     await writeFile(deaf, 'import { parentPort } from "node:worker_threads"; parentPort.on("message", () => { for (;;); });');
-    const other = await openBench(deaf);
-    const { run } = await start(waiting(0), other);
+    const otherBench = await openBench(deaf);
+    const { run } = await start(waiting(0), otherBench);
     run.cancel();
     expect(await run.done).toEqual({ kind: "cancelled" });
   });
@@ -172,10 +172,10 @@ describe("a dying worker", () => {
 
 describe("stopping the runner", () => {
   it("cancels every run", async () => {
-    const other = await openBench();
-    const first = await start(waiting(60), other);
-    const second = await start(waiting(60), other);
-    await other.runner.stop();
+    const otherBench = await openBench();
+    const first = await start(waiting(60), otherBench);
+    const second = await start(waiting(60), otherBench);
+    await otherBench.runner.stop();
     expect([await first.run.done, await second.run.done]).toEqual([{ kind: "cancelled" }, { kind: "cancelled" }]);
   });
 });

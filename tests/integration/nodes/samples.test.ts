@@ -32,7 +32,7 @@ describe("a sample workflow", () => {
     expect([...bytes.subarray(0, 3)]).toEqual([204, 153, 50]);
   });
 
-  it("makes a poster of the shipped photo", async () => {
+  it("makes a poster of the bundled photo", async () => {
     const { outcome, files } = await run("02-poster-from-photo");
     expect(outcome).toEqual({ kind: "success" });
     expect(files).toMatchObject([{ width: 1024, height: 768, displayName: "poster_00001_.png" }]);
@@ -45,13 +45,13 @@ describe("a sample workflow", () => {
       ["4", "output"],
       ["6", "temp"],
     ]);
-    const placed = await readPixels(files[0]?.path ?? "");
-    expect([...placed.bytes.subarray(0, 3)]).toEqual([245, 245, 244]);
+    const pixels = await readPixels(files[0]?.path ?? "");
+    expect([...pixels.bytes.subarray(0, 3)]).toEqual([245, 245, 244]);
     const middle = ((90 + 360) * 1200 + 120 + 250) * 3;
-    expect([...placed.bytes.subarray(middle, middle + 3)]).not.toEqual([245, 245, 244]);
+    expect([...pixels.bytes.subarray(middle, middle + 3)]).not.toEqual([245, 245, 244]);
   });
 
-  it("gives four variants, numbered in order", async () => {
+  it("makes four variants, numbered in order", async () => {
     const { outcome, files } = await run("04-four-variants");
     expect(outcome).toEqual({ kind: "success" });
     expect(files.map(({ displayName, index }) => [displayName, index])).toEqual([
@@ -62,7 +62,7 @@ describe("a sample workflow", () => {
     ]);
   });
 
-  it.each(["09-colour-field", "10-light-leaks"])("%s gives another picture for another seed, and the same for the same", async (name) => {
+  it.each(["09-colour-field", "10-light-leaks"])("renders %s differently per seed and equally for the same seed", async (name) => {
     const pixelsOf = async (seed: number) => {
       const graph = await sample(name);
       for (const { inputs } of Object.values(graph)) if ("seed" in inputs) inputs.seed = seed;
@@ -70,11 +70,11 @@ describe("a sample workflow", () => {
       expect(outcome).toEqual({ kind: "success" });
       return (await readPixels(files[0]?.path ?? "")).bytes;
     };
-    const [one, same, other] = [await pixelsOf(1), await pixelsOf(1), await pixelsOf(2)];
+    const [one, same, otherPixels] = [await pixelsOf(1), await pixelsOf(1), await pixelsOf(2)];
     expect(one.equals(same)).toBe(true);
     // A visible difference: by more than a shade on most of the picture.
-    const changed = one.filter((value, at) => Math.abs(value - (other[at] ?? 0)) > 8).length / one.length;
-    expect(changed).toBeGreaterThan(0.5);
+    const changedCount = one.filter((value, at) => Math.abs(value - (otherPixels[at] ?? 0)) > 8).length / one.length;
+    expect(changedCount).toBeGreaterThan(0.5);
   });
 
   it("fails half way with a structured error and keeps earlier outputs", async () => {
@@ -95,7 +95,7 @@ describe("a sample workflow", () => {
     expect(files.map(({ nodeId, type }) => [nodeId, type])).toEqual([["2", "temp"]]);
   });
 
-  it("is refused where the library lacks a class, naming the class and the node", async () => {
+  it("refuses the graph when the library lacks a class and names it", async () => {
     const graph = await sample("08-production-sdxl");
     const refused = validatePrompt(graph, { files: filesOf(graph) });
     expect(refused).toMatchObject({
@@ -105,7 +105,7 @@ describe("a sample workflow", () => {
     });
   });
 
-  it("is refused with errors on three nodes where the graph is bad", async () => {
+  it("reports errors on three nodes of a bad graph", async () => {
     const graph = await sample("07-bad-graph");
     const refused = validatePrompt(graph, { files: filesOf(graph) });
     expect(refused.ok).toBe(false);

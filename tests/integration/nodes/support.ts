@@ -40,13 +40,13 @@ export async function openBench(worker = workerPath): Promise<Bench> {
   };
 }
 
-export type Ran = { outcome: RunOutcome; events: RunEvent[]; files: ProducedFile[]; texts: string[] };
+export type GraphRun = { outcome: RunOutcome; events: RunEvent[]; files: ProducedFile[]; texts: string[] };
 
 export type JobOptions = Partial<RunRequest> & { imagesDir?: string; targets?: string[] };
 
 let jobs = 0;
 
-/** As if each file name in the graph meant an image. */
+/** Treats each file name in the graph as an image. */
 export const filesOf = (graph: Record<string, unknown>) =>
   new Map(fileNamesIn(graph, classes).map((name) => [name, { mediaType: "image/png", isImage: true }]));
 
@@ -75,7 +75,7 @@ async function pinned(path: string): Promise<{ path: string; hash: string }> {
   return { path, hash: new Blake3Hasher().update(bytes).digest("hex") };
 }
 
-export async function runGraph(bench: Bench, graph: Graph, options: JobOptions = {}): Promise<Ran> {
+export async function runGraph(bench: Bench, graph: Graph, options: JobOptions = {}): Promise<GraphRun> {
   const events: RunEvent[] = [];
   const outcome = await bench.runner.run(await toRequest(bench, graph, options), (event) => events.push(event)).done;
   return { outcome, events, ...produced(events) };
@@ -109,16 +109,16 @@ export async function until(ready: () => boolean): Promise<void> {
 
 /** The tEXt chunks of a PNG by keyword; the values are not parsed. */
 export function readPngText(png: Buffer): Record<string, string> {
-  const found: [string, string][] = [];
+  const entries: [string, string][] = [];
   for (let at = 8; at + 12 <= png.length;) {
     const length = png.readUInt32BE(at);
     const type = png.toString("latin1", at + 4, at + 8);
     if (type === "tEXt") {
       const content = png.toString("latin1", at + 8, at + 8 + length);
       const end = content.indexOf("\0");
-      found.push([content.slice(0, end), content.slice(end + 1)]);
+      entries.push([content.slice(0, end), content.slice(end + 1)]);
     }
     at += length + 12;
   }
-  return Object.fromEntries(found);
+  return Object.fromEntries(entries);
 }

@@ -26,7 +26,7 @@ describe("a value shown as text", () => {
     ["PrimitiveBoolean", null, "False"],
     ["PrimitiveString", "as it is", "as it is"],
     ["PrimitiveString", false, "False"],
-  ])("%s %j reads %j, as the family writes it", async (class_type, value, expected) => {
+  ])("reads %s %j as %j", async (class_type, value, expected) => {
     const { texts } = await runGraph(bench, { a: { class_type, inputs: { value } }, o: show(["a", 0]) });
     expect(texts).toEqual([expected]);
   });
@@ -45,13 +45,13 @@ it.each([
   ["5.0", "5.0"],
   ["1e3", "1000.0"],
   ["5", "5"],
-])("shows the literal number %s as Python does: %s", async (number, expected) => {
+])("prints the literal number %s like Python: %s", async (number, expected) => {
   const graph = parseExactJson<Graph>(`{"o":{"class_type":"PreviewAny","inputs":{"source":${number}}}}`);
   expect((await runGraph(bench, graph)).texts).toEqual([expected]);
 });
 
 describe("texts", () => {
-  it("end a doubling job at a mebibyte with a short error", async () => {
+  it("ends a doubling job at 1 MiB with a short error", async () => {
     const doubled = numbered(26, (n) => [`n${n + 1}`, join([`n${n}`, 0], [`n${n}`, 0])]);
     const { outcome, texts } = await runGraph(bench, { n0: text("ab"), ...doubled, o: show(["n26", 0]) });
     expect(outcome).toMatchObject({
@@ -63,14 +63,14 @@ describe("texts", () => {
     expect((await runGraph(bench, { o: show("fine") })).outcome).toEqual({ kind: "success" });
   });
 
-  it("are measured in bytes, to the last one", async () => {
+  it("are measured in bytes", async () => {
     const maxText = "é".repeat(MAX_TEXT_BYTES / 2);
     expect((await runGraph(bench, { a: text(maxText), o: show(["a", 0]) })).outcome).toEqual({ kind: "success" });
     const { outcome } = await runGraph(bench, { a: text(`${maxText}x`), o: show(["a", 0]) });
     expect(outcome).toMatchObject({ kind: "error", error: { node_id: "a", exception_type: "OOMError" } });
   });
 
-  it("are limited together per job, also from the cache", async () => {
+  it("are limited per job, including cached ones", async () => {
     const graph = { a: text("x".repeat(MAX_TEXT_BYTES)), ...numbered(5, (n) => [`o${n}`, show(["a", 0])]) };
     for (const cacheDir of [undefined, "/mine", "/mine"]) {
       const { outcome, texts } = await runGraph(bench, graph, cacheDir === undefined ? {} : { cacheDir });
@@ -79,7 +79,7 @@ describe("texts", () => {
     }
   });
 
-  it("are limited together while a job holds them", async () => {
+  it("are limited while a job holds them", async () => {
     const big = "x".repeat(MAX_TEXT_BYTES - 1);
     const readers = numbered(20, (n) => [`j${n}`, join([`t${n}`, 0], "")]);
     const graph = {

@@ -14,15 +14,19 @@ type RequestOptions = {
 };
 
 /** Over a new connection, with the public host name unless the headers have another. */
-export function ask(at: number, path: string, { headers, json, form, body }: RequestOptions = {}) {
+export function sendRequest(at: number, path: string, { headers, json, form, body }: RequestOptions = {}) {
   const text = json !== undefined ? JSON.stringify(json) : form && String(new URLSearchParams(form));
   const type = body?.type ?? (json !== undefined ? "application/json" : "application/x-www-form-urlencoded");
   const length = body?.length ?? Buffer.byteLength(text ?? "");
   const sends = body !== undefined || text !== undefined;
   const host = headers?.host ?? HOST_NAME;
-  const sent = { host, ...(sends && { origin: `http://${host}`, "content-type": type, "content-length": String(length) }), ...headers };
+  const allHeaders = {
+    host,
+    ...(sends && { origin: `http://${host}`, "content-type": type, "content-length": String(length) }),
+    ...headers,
+  };
   return new Promise<{ status: number; headers: IncomingHttpHeaders; text: string; bytes: Buffer }>((resolve, reject) => {
-    const options = { host: "127.0.0.1", port: at, path, method: sends ? "POST" : "GET", headers: sent, agent: false as const };
+    const options = { host: "127.0.0.1", port: at, path, method: sends ? "POST" : "GET", headers: allHeaders, agent: false as const };
     const clientRequest = request(options, async (response) => {
       const bytes = await buffer(response);
       resolve({ status: response.statusCode ?? 0, headers: response.headers, text: bytes.toString("utf8"), bytes });

@@ -1,4 +1,4 @@
-// compose.yaml without an engine: its claims about our image hold, as it is and with every option from its comments.
+// Checks compose.yaml without an engine, as it is and with every commented option.
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { resolveConfig } from "prettier";
@@ -10,7 +10,7 @@ import { settingsOf } from "@/tests/support/setting-names";
 import { temporaryFolder } from "@/tests/support/temporary-folder";
 import { readSteps, requireBuilt } from "./image";
 
-const named = z.record(z.string(), z.unknown());
+const recordSchema = z.record(z.string(), z.unknown());
 const service = z.strictObject({
   build: z.literal(".").optional(),
   image: z.string(),
@@ -27,11 +27,11 @@ const service = z.strictObject({
   volumes: z.array(z.string()).default([]),
   secrets: z.array(z.string()).default([]),
   environment: z.record(z.string(), z.string()).default({}),
-  depends_on: named.default({}),
-  healthcheck: named.optional(),
-  deploy: named.optional(),
+  depends_on: recordSchema.default({}),
+  healthcheck: recordSchema.optional(),
+  deploy: recordSchema.optional(),
 });
-const composition = z.object({ services: z.record(z.string(), named), volumes: named, secrets: named.default({}) });
+const composition = z.object({ services: z.record(z.string(), recordSchema), volumes: recordSchema, secrets: recordSchema.default({}) });
 type Service = z.infer<typeof service>;
 
 /** Merge keys and `extends` are resolved, as an engine does. */
@@ -53,11 +53,11 @@ async function readCompose(text: string) {
 function merged(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(merged);
   if (typeof value !== "object" || value === null) return value;
-  const { "<<": base, ...own } = Object.fromEntries(Object.entries(value).map(([key, one]) => [key, merged(one)]));
+  const { "<<": base, ...own } = Object.fromEntries(Object.entries(value).map(([key, service]) => [key, merged(service)]));
   return { ...(typeof base === "object" ? base : {}), ...own };
 }
 
-/** Takes away the `#` before keys; sentences stay comments. */
+/** Uncomments keys; sentences stay comments. */
 const uncommented = (text: string) => text.replace(/^( *)# ( *)((?:[a-z][\w-]*|LIGHTDESK_\w+):(?: .*)?)$/gm, "$1$2$3");
 
 const asItIs = readFileSync("compose.yaml", "utf8");
@@ -72,23 +72,23 @@ describe.each([
   it("defines these services, with our image read-only and unprivileged", async () => {
     const { services } = await readCompose(text);
     expect([...services.keys()]).toEqual(expected);
-    const ours = [...services].filter(([, one]) => isOurs(one));
-    expect(ours.map(([name]) => name)).toEqual(expected.filter((name) => name !== "postgres" && name !== "runner"));
+    const ownServices = [...services].filter(([, service]) => isOurs(service));
+    expect(ownServices.map(([name]) => name)).toEqual(expected.filter((name) => name !== "postgres" && name !== "runner"));
     // Without `user`, which is no key here, it is the one of the Dockerfile.
-    for (const [name, one] of ours)
-      expect([name, one]).toMatchObject([
+    for (const [name, service] of ownServices)
+      expect([name, service]).toMatchObject([
         name,
         { build: ".", read_only: true, tmpfs: ["/tmp"], cap_drop: ["ALL"], security_opt: ["no-new-privileges:true"], init: true },
       ]);
     for (const { ports = [] } of services.values()) for (const port of ports) expect(port).toMatch(/^127\.0\.0\.1:/);
   });
 
-  it("starts programs that the image holds, with settings that these know", async () => {
+  it("starts programs in the image with settings they support", async () => {
     const { services } = await readCompose(text);
     const packed = Object.keys(entries).map((name) => `dist/${name}.mjs`);
-    for (const [name, { command = commandOfImage, environment }] of [...services].filter(([, one]) => isOurs(one))) {
-      const [program, script = "", ...more] = command;
-      expect([name, program, packed.includes(script), more]).toEqual([name, "node", true, []]);
+    for (const [name, { command = commandOfImage, environment }] of [...services].filter(([, service]) => isOurs(service))) {
+      const [program, script = "", ...rest] = command;
+      expect([name, program, packed.includes(script), rest]).toEqual([name, "node", true, []]);
       const settingNames = new Set([...(settingsOf[script] ?? []), "LIGHTDESK_BASE_PATH"]);
       expect([name, Object.keys(environment).filter((setting) => !settingNames.has(setting))]).toEqual([name, []]);
     }
@@ -100,16 +100,17 @@ describe.each([
     const mounted = all.flatMap((item) => item.volumes.map((volume) => volume.split(":")[0] ?? ""));
     expect([...new Set(mounted)].sort()).toEqual(Object.keys(volumes).sort());
     expect([...new Set(all.flatMap((item) => item.secrets))].sort()).toEqual(Object.keys(secrets).sort());
-    for (const { depends_on } of all) for (const other of Object.keys(depends_on)) expect(services.has(other), other).toBe(true);
-    for (const one of all)
-      for (const value of Object.values(one.environment).filter((text) => text.startsWith("/run/secrets/")))
-        expect(one.secrets).toContain(value.replace("/run/secrets/", ""));
+    for (const { depends_on } of all)
+      for (const dependency of Object.keys(depends_on)) expect(services.has(dependency), dependency).toBe(true);
+    for (const service of all)
+      for (const value of Object.values(service.environment).filter((text) => text.startsWith("/run/secrets/")))
+        expect(service.secrets).toContain(value.replace("/run/secrets/", ""));
   });
 });
 
 it("reads every optional line of compose.yaml in the tests above", () => {
-  const added = withAll.split("\n").filter((line, at) => line !== asItIs.split("\n")[at]);
-  expect(added.map((line) => line.trim().split(":")[0])).toEqual([
+  const addedLines = withAll.split("\n").filter((line, at) => line !== asItIs.split("\n")[at]);
+  expect(addedLines.map((line) => line.trim().split(":")[0])).toEqual([
     ...["LIGHTDESK_TRUST_PROXY", "LIGHTDESK_METRICS_TOKEN_FILE", "secrets"],
     ...["console-2", "extends", "ports", "volumes", "runner", "image", "restart", "deploy", "data-2", "secrets", "metrics-token"],
   ]);
@@ -151,8 +152,8 @@ describe("systemd unit", () => {
 
   it("starts the packed program with systemd's data folder and known settings", () => {
     const [start = ""] = valuesOf("ExecStart");
-    const [node, script = "", ...more] = start.split(" ");
-    expect([node, Object.keys(entries).map((name) => `dist/${name}.mjs`), more]).toEqual(["/usr/bin/node", expect.arrayContaining([script]), []]); // prettier-ignore
+    const [node, script = "", ...rest] = start.split(" ");
+    expect([node, Object.keys(entries).map((name) => `dist/${name}.mjs`), rest]).toEqual(["/usr/bin/node", expect.arrayContaining([script]), []]); // prettier-ignore
     expect(valuesOf("WorkingDirectory")).toEqual(["/opt/lightdesk"]);
     expect(text).toContain("`npm run pack -- /opt/lightdesk`");
     const settings = valuesOf("Environment").flatMap((value = "") => value.split(" ").map((value) => value.split("=")));

@@ -47,16 +47,16 @@ function copyContext(build: string): void {
   const names = readdirSync(".").filter((name) => !isLeft(name));
   expect(names).not.toContain("tests");
   for (const name of names) cpSync(name, join(build, name), { recursive: true });
-  for (const made of [".next", "dist"]) symlinkSync(join(process.cwd(), made), join(build, made));
+  for (const image of [".next", "dist"]) symlinkSync(join(process.cwd(), image), join(build, image));
   requireBuilt(build);
 }
 
 /** Throws if `npm run build` would rebuild what is linked in, since it would write through the links. */
 export function requireBuilt(folder: string): void {
   const sources = fingerprint(folder);
-  for (const made of ["dist", ".next"]) {
-    const stamp = join(folder, made, ".lightdesk-built");
+  for (const image of ["dist", ".next"]) {
+    const stamp = join(folder, image, ".lightdesk-built");
     if (!existsSync(stamp) || readFileSync(stamp, "utf8") !== sources)
-      throw new Error(`What is in ${made} was not built from the sources that the image gets: run "npm run build" first.`);
+      throw new Error(`What is in ${image} was not built from the sources that the image gets: run "npm run build" first.`);
   }
 }

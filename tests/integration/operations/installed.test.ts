@@ -17,10 +17,10 @@ import { startNginx as runNginx } from "@/tests/support/nginx";
 import { startReceiver } from "@/tests/support/otlp";
 import { requireProgram } from "@/tests/support/program";
 import { readScrape } from "@/tests/support/prometheus";
-import { type Started, startProcess, startProgram } from "@/tests/support/start-process";
+import { type StartedProcess, startProcess, startProgram } from "@/tests/support/start-process";
 import { temporaryFolder } from "@/tests/support/temporary-folder";
 import { until } from "@/tests/support/until";
-import { ask, HOST_NAME, ORIGIN } from "./ask";
+import { sendRequest, HOST_NAME, ORIGIN } from "./ask";
 import { buildImage, readSteps } from "./image";
 import { enter, MIB, ownerEmail, type Site, upload } from "./visitor";
 
@@ -37,7 +37,7 @@ const steps = readSteps();
 const folder = temporaryFolder();
 const data = join(folder, "data");
 const image = join(folder, "image");
-const running: Started[] = [];
+const running: StartedProcess[] = [];
 
 chmodSync(folder, 0o755);
 mkdirSync(data);
@@ -84,22 +84,22 @@ test("contains no sources or dev tools and passes its own health check", async (
 });
 
 test("shows admins why the console is ready, others only whether", async () => {
-  const plain = await ask(port, "/api/health/ready");
+  const plain = await sendRequest(port, "/api/health/ready");
   expect([plain.status, JSON.parse(plain.text)]).toEqual([200, { status: "ready" }]);
   const parts = ["store", "service", "disk", "key ring", "workers"].map((part) => ({ part, ready: true }));
-  const shown = await ask(port, "/api/health/ready", { headers: { cookie } });
-  expect(JSON.parse(shown.text)).toEqual({ status: "ready", parts });
-  const asToken = await ask(port, "/api/health/ready", { headers: { authorization: `Bearer ${TOKEN}` } });
+  const readyResponse = await sendRequest(port, "/api/health/ready", { headers: { cookie } });
+  expect(JSON.parse(readyResponse.text)).toEqual({ status: "ready", parts });
+  const asToken = await sendRequest(port, "/api/health/ready", { headers: { authorization: `Bearer ${TOKEN}` } });
   expect(JSON.parse(asToken.text)).toEqual({ status: "ready", parts });
-  expect((await ask(port, "/api/health/live", { headers: { host: "localhost" } })).status).toBe(200);
+  expect((await sendRequest(port, "/api/health/live", { headers: { host: "localhost" } })).status).toBe(200);
 });
 
 test("reports complete metrics and a span tree down to the service", async () => {
-  expect((await ask(port, "/api/jobs?limit=1", { headers: { cookie } })).status).toBe(200);
-  expect((await ask(port, "/jobs/0123-somebodys-job", { headers: { cookie } })).status).toBeLessThan(500);
-  await ask(port, "/api/jobs", { headers: { "x-api-key": "lightdesk_no-token-at-all" } });
-  expect((await ask(port, "/api/metrics")).status).toBe(401);
-  const { text } = await ask(port, "/api/metrics", { headers: { authorization: `Bearer ${TOKEN}` } });
+  expect((await sendRequest(port, "/api/jobs?limit=1", { headers: { cookie } })).status).toBe(200);
+  expect((await sendRequest(port, "/jobs/0123-somebodys-job", { headers: { cookie } })).status).toBeLessThan(500);
+  await sendRequest(port, "/api/jobs", { headers: { "x-api-key": "lightdesk_no-token-at-all" } });
+  expect((await sendRequest(port, "/api/metrics")).status).toBe(401);
+  const { text } = await sendRequest(port, "/api/metrics", { headers: { authorization: `Bearer ${TOKEN}` } });
   const { series } = readScrape(text);
   const labelsOf = (name: string) => series.filter((series) => series.name === name).map(({ labels }) => labels);
   expect(labelsOf("lightdesk_http_requests_total")).toContainEqual({ method: "GET", route: "/api/jobs", status: "200" });
@@ -136,16 +136,16 @@ const fronts = new Map<ProxyName, Promise<number>>();
 /** The port of the proxy, which is started once. */
 async function frontOf(name: ProxyName, context: TestContext): Promise<number> {
   const program = await requireProgram(name, context);
-  const found = fronts.get(name) ?? startFront(name, program);
-  fronts.set(name, found);
-  return found;
+  const pendingFront = fronts.get(name) ?? startFront(name, program);
+  fronts.set(name, pendingFront);
+  return pendingFront;
 }
 
 async function startFront(name: ProxyName, program: string): Promise<number> {
   const front = await freePort();
   proxies[name](program, front);
   const isThere = () =>
-    ask(front, "/api/health/live").then(
+    sendRequest(front, "/api/health/live").then(
       ({ status }) => status === 200,
       () => false,
     );
@@ -158,11 +158,15 @@ test.for(["nginx", "caddy"] as const)(
   { timeout: BOUND_MS },
   async (name, context) => {
     const front = await frontOf(name, context);
-    const page = await ask(front, "/jobs", { headers: { cookie } });
+    const page = await sendRequest(front, "/jobs", { headers: { cookie } });
     expect([page.status, page.headers["content-type"]]).toEqual([200, "text/html; charset=utf-8"]);
     const proof = proveDoctor(readFileSync(join(data, "auth-secret"), "utf8").trim(), Date.now());
-    const seen = (await ask(front, "/api/health", { headers: { [PROOF_HEADER]: proof } })).headers[SEEN_HEADER];
-    expect(JSON.parse(decodeURIComponent(String(seen)))).toMatchObject({ from: "127.0.0.1", client: "127.0.0.1", host: HOST_NAME });
+    const echoedAddress = (await sendRequest(front, "/api/health", { headers: { [PROOF_HEADER]: proof } })).headers[SEEN_HEADER];
+    expect(JSON.parse(decodeURIComponent(String(echoedAddress)))).toMatchObject({
+      from: "127.0.0.1",
+      client: "127.0.0.1",
+      host: HOST_NAME,
+    });
 
     const before = memoryOf(desk.pid);
     const uploaded = await upload(front, own, cookie, { count: 200, piece: (n) => Buffer.alloc(MIB, front + n) });
@@ -182,11 +186,11 @@ test.for(["nginx", "caddy"] as const)(
   async (name, context) => {
     const front = await frontOf(name, context);
     const headers = { host: below.host, cookie: await enterBelow() };
-    const first = await ask(front, "/desk/jobs", { headers });
+    const first = await sendRequest(front, "/desk/jobs", { headers });
     expect(first.status).toBe(200);
     const script = /\/desk\/_next\/static\/[^"\\]+\.js/.exec(first.text)?.[0] ?? "";
-    expect((await ask(front, script, { headers: { host: below.host } })).status, script).toBe(200);
-    expect((await ask(front, "/desk/api/health/ready", { headers: { host: below.host } })).text).toBe('{"status":"ready"}');
+    expect((await sendRequest(front, script, { headers: { host: below.host } })).status, script).toBe(200);
+    expect((await sendRequest(front, "/desk/api/health/ready", { headers: { host: below.host } })).text).toBe('{"status":"ready"}');
 
     const hash = createHash("sha256");
     const piece = (n: number) => {
@@ -196,12 +200,12 @@ test.for(["nginx", "caddy"] as const)(
     };
     const uploaded = await upload(front, below, headers.cookie, { count: 20, piece });
     expect(uploaded.status, uploaded.text).toBe(201);
-    const back = await ask(front, `/desk/api/assets/${JSON.parse(uploaded.text).id}/content`, { headers });
+    const back = await sendRequest(front, `/desk/api/assets/${JSON.parse(uploaded.text).id}/content`, { headers });
     expect([back.status, back.bytes.length]).toEqual([200, 20 * MIB]);
     expect(createHash("sha256").update(back.bytes).digest("hex")).toBe(hash.digest("hex"));
 
     const events = await openEvents(`http://127.0.0.1:${front}/desk/ws`, { ...headers, origin: `http://${below.host}` });
-    const run = await ask(front, "/desk/api/prompt", { headers, json: { prompt: graph } });
+    const run = await sendRequest(front, "/desk/api/prompt", { headers, json: { prompt: graph } });
     const { prompt_id: id }: { prompt_id: string } = JSON.parse(run.text);
     await events.over(id);
     expect(events.of(id).map(({ type }) => type)).toEqual(expect.arrayContaining(["execution_start", "executed", "execution_success"]));
@@ -229,7 +233,7 @@ const graph = {
   "2": { class_type: "SaveImage", inputs: { images: ["1", 0], filename_prefix: "below" } },
 };
 
-function start(script: string, settings: Record<string, string>): Started {
+function start(script: string, settings: Record<string, string>): StartedProcess {
   const who = isRoot ? { uid: NOBODY, gid: NOBODY } : {};
   const started = startProcess(script, settings, [], { cwd: image, ...who });
   running.push(started);
@@ -239,8 +243,8 @@ function start(script: string, settings: Record<string, string>): Started {
 let cookieBelow: Promise<string> | undefined;
 /** An earlier check makes the build for the path. */
 function enterBelow(): Promise<string> {
-  const place = { PORT: String(portBelow), LIGHTDESK_DATA_DIR: join(folder, "below"), LIGHTDESK_BASE_PATH: below.base };
-  const settings = { ...place, LIGHTDESK_PUBLIC_URL: `http://${below.host}${below.base}`, LIGHTDESK_TRUST_PROXY: "127.0.0.1" };
+  const belowEnv = { PORT: String(portBelow), LIGHTDESK_DATA_DIR: join(folder, "below"), LIGHTDESK_BASE_PATH: below.base };
+  const settings = { ...belowEnv, LIGHTDESK_PUBLIC_URL: `http://${below.host}${below.base}`, LIGHTDESK_TRUST_PROXY: "127.0.0.1" };
   return (cookieBelow ??= startBelow(settings));
 }
 
@@ -255,14 +259,14 @@ function startNginx(program: string, front: number): void {
 }
 
 function startCaddy(program: string, front: number): void {
-  const own = mkdtempSync(join(folder, "caddy-"));
+  const caddyFolder = mkdtempSync(join(folder, "caddy-"));
   const example = readFileSync("docs/examples/Caddyfile", "utf8")
     .replace(/^desk\.example\.com/m, `http://desk.example.com:${front}`)
     .replace(/^example\.com/m, `http://example.com:${front}`)
     .replace("127.0.0.1:3000", `127.0.0.1:${port}`)
     .replace("127.0.0.1:3000", `127.0.0.1:${portBelow}`);
-  writeFileSync(join(own, "Caddyfile"), `{\n\tadmin off\n}\n${example}`);
-  running.push(startProgram(program, ["run", "--config", join(own, "Caddyfile")], own));
+  writeFileSync(join(caddyFolder, "Caddyfile"), `{\n\tadmin off\n}\n${example}`);
+  running.push(startProgram(program, ["run", "--config", join(caddyFolder, "Caddyfile")], caddyFolder));
 }
 
 /** The most memory that the process has held so far. */

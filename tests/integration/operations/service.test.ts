@@ -1,4 +1,4 @@
-// What supervisors and monitors need of the stand-alone service: health, metrics, traces. One process serves all tests.
+// Health, metrics and traces of the stand-alone service. One process serves all tests.
 import { afterAll, expect, test } from "vitest";
 import { gpuClasses } from "@/tests/support/gpu-classes";
 import { startReceiver } from "@/tests/support/otlp";
@@ -24,8 +24,8 @@ await serviceCommand(dataDir, "runners", "add", runner.address, "--label", "A40"
 const receiver = await startReceiver();
 const service = await startServiceProcess(dataDir, { LIGHTDESK_METRICS_TOKEN: TOKEN, ...receiver.settings });
 const client = httpClient(service.url, key);
-const sent = await client.call("POST", "/api/prompt", { prompt: graph }, { traceparent: `00-${trace}-${above}-01` });
-const jobId = (sent.body as { prompt_id: string }).prompt_id;
+const submitResponse = await client.call("POST", "/api/prompt", { prompt: graph }, { traceparent: `00-${trace}-${above}-01` });
+const jobId = (submitResponse.body as { prompt_id: string }).prompt_id;
 await until("the job has run", async () => (await client.get(`/api/jobs/${jobId}`)).text.includes('"completed"'));
 await client.get("/api/jobs/nobody-has-this-one?token=in-the-address");
 await client.get("/nowhere/at/all");
@@ -35,7 +35,7 @@ afterAll(async () => {
   await receiver.close();
 });
 
-test("is alive and ready and gives details only for the metrics token", async () => {
+test("reports health and gives details only for the metrics token", async () => {
   const live = await fetch(`${service.url}/api/health/live`);
   expect([live.status, await live.json()]).toEqual([200, { status: "alive" }]);
   const ready = await fetch(`${service.url}/api/health/ready`);

@@ -1,7 +1,7 @@
-// What a person's browser does: makes the owner, signs in, sends a file. At a host of the console's own, or below a path of another site.
+// A user's browser: creates the owner, signs in, uploads a file. On its own host or below a path.
 import { type IncomingHttpHeaders } from "node:http";
 import { expect } from "vitest";
-import { ask } from "./ask";
+import { sendRequest } from "./ask";
 
 export const MIB = 1024 ** 2;
 export type Site = { host: string; base: string };
@@ -12,14 +12,17 @@ export const ownerEmail = owner.email;
 /** Returns the cookie. `link`: what the console printed at its first start. */
 export async function enter(at: number, { host, base }: Site, link: string): Promise<string> {
   const token = new URL(link).searchParams.get("token");
-  const made = await ask(at, `${base}/api/console/set-up`, { headers: { host }, json: { token, ...owner } });
-  expect(made.status, made.text).toBe(201);
-  const begun = await ask(at, `${base}/api/auth/csrf`, { headers: { host } });
-  const { csrfToken }: { csrfToken: string } = JSON.parse(begun.text);
+  const response = await sendRequest(at, `${base}/api/console/set-up`, { headers: { host }, json: { token, ...owner } });
+  expect(response.status, response.text).toBe(201);
+  const csrfResponse = await sendRequest(at, `${base}/api/auth/csrf`, { headers: { host } });
+  const { csrfToken }: { csrfToken: string } = JSON.parse(csrfResponse.text);
   const form = { csrfToken, email: owner.email, password: owner.password, json: "true" };
-  const done = await ask(at, `${base}/api/auth/callback/credentials`, { form, headers: { host, cookie: cookieOf(begun.headers) } });
-  expect(done.status, done.text).toBe(200);
-  return cookieOf(done.headers);
+  const signInResponse = await sendRequest(at, `${base}/api/auth/callback/credentials`, {
+    form,
+    headers: { host, cookie: cookieOf(csrfResponse.headers) },
+  });
+  expect(signInResponse.status, signInResponse.text).toBe(200);
+  return cookieOf(signInResponse.headers);
 }
 
 function cookieOf(headers: IncomingHttpHeaders): string {
@@ -45,5 +48,5 @@ export function upload(
   }
   const length = head.length + count * MIB + tail.length;
   const body = { type: `multipart/form-data; boundary=${edge}`, length, pieces: pieces() };
-  return ask(at, `${base}/api/assets`, { headers: { host, cookie }, body });
+  return sendRequest(at, `${base}/api/assets`, { headers: { host, cookie }, body });
 }

@@ -1,4 +1,4 @@
-// A console on PostgreSQL is backed up while others write, and restored into an empty database: all rows, answers and sessions are the same.
+// A console on PostgreSQL is backed up during writes and restored into an empty database, unchanged.
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import pg from "pg";
@@ -8,7 +8,7 @@ import { readEnv } from "@/lib/server/env";
 import { openStore } from "@/lib/server/store/store";
 import { SERVICE_SCHEMA } from "@/lib/service/store/baseline";
 import { fillInstallation, tellOf } from "@/tests/support/installation";
-import { ask, createDatabase } from "@/tests/support/postgres-server";
+import { queryDatabase, createDatabase } from "@/tests/support/postgres-server";
 import { startProcess } from "@/tests/support/start-process";
 import { temporaryFolder } from "@/tests/support/temporary-folder";
 import { until } from "@/tests/support/until";
@@ -21,10 +21,10 @@ const at = (name: string) => join(root, name);
 const world = await createAppWorld();
 const installation = await fillInstallation(world);
 const url = world.harness.console.env.databaseUrl ?? "";
-const other = await createDatabase(inject("postgres"));
+const otherDatabase = await createDatabase(inject("postgres"));
 afterAll(async () => {
   await world.dispose();
-  await other.drop();
+  await otherDatabase.drop();
 });
 
 const restoreTo = (dataDir: string, database?: string) =>
@@ -40,13 +40,13 @@ const ofServices = ["migrations", "commits", "tag_counts", "processes", "rounds"
 /** Not copied: limits of sign-in, messages between processes that share a database, and the numbers of counted tags. */
 async function rowsIn(database: string, schema = "public"): Promise<Record<string, unknown[]>> {
   const isOfConsole = schema === "public";
-  const tables = await ask<{ name: string }>(
+  const tables = await queryDatabase<{ name: string }>(
     database,
     `SELECT tablename AS name FROM pg_tables WHERE schemaname = '${schema}' AND tablename NOT IN (${(isOfConsole ? ofConsoles : ofServices).map((name) => `'${name}'`).join(", ")})`,
   );
   const rows: Record<string, unknown[]> = {};
   for (const { name } of tables)
-    rows[name] = await ask(
+    rows[name] = await queryDatabase(
       database,
       // Counters of zero are not copied.
       `SELECT to_jsonb(one) AS row FROM "${schema}"."${name}" AS one WHERE to_jsonb(one) ->> 'n' IS DISTINCT FROM '0' ORDER BY 1`,
@@ -76,55 +76,58 @@ test("is consistent at one moment during writes", async () => {
   });
   await until("it waits", () => printed.some((text) => text.startsWith("archives:")));
   // One change in a table that has been copied, one in a table that has not.
-  await ask(url, "INSERT INTO connections VALUES ('later', 'Later', 'http://127.0.0.1:9', NULL, NULL, 'unknown', 1, 'interface', 1)");
-  await ask(url, "INSERT INTO settings VALUES ('later', 'x')");
+  await queryDatabase(
+    url,
+    "INSERT INTO connections VALUES ('later', 'Later', 'http://127.0.0.1:9', NULL, NULL, 'unknown', 1, 'interface', 1)",
+  );
+  await queryDatabase(url, "INSERT INTO settings VALUES ('later', 'x')");
   await holder.end();
   const manifest = await backup;
-  await ask(url, "DELETE FROM settings WHERE name = 'later'; DELETE FROM connections WHERE id = 'later'");
+  await queryDatabase(url, "DELETE FROM settings WHERE name = 'later'; DELETE FROM connections WHERE id = 'later'");
   expect(manifest.console?.rows).toMatchObject({ members: before.members?.length, api_keys: before.api_keys?.length });
   expect(statSync(join(at("backup"), manifest.console?.file ?? "")).mode & 0o777).toBe(0o600);
   expect(readdirSync(at("backup"))).toHaveLength(6);
-  await restoreTo(at("restored"), other.url);
+  await restoreTo(at("restored"), otherDatabase.url);
   expect(readdirSync(at("restored")).sort()).toEqual(["auth-secret", "encryption-keys", "service"]);
-  expect(await rowsIn(other.url)).toEqual(before);
+  expect(await rowsIn(otherDatabase.url)).toEqual(before);
 });
 
-test("restores the console's answers, sessions and keys", async () => {
+test("restores the console's responses, sessions and keys", async () => {
   const before = await tellOf(world, installation);
   await world.harness.console.stop();
-  const again = await createAppWorld({ made: at("restored"), settings: { DATABASE_URL: other.url } });
-  expect(await tellOf(again, installation)).toEqual(before);
-  await again.harness.console.stop();
+  const restored = await createAppWorld({ dataDir: at("restored"), settings: { DATABASE_URL: otherDatabase.url } });
+  expect(await tellOf(restored, installation)).toEqual(before);
+  await restored.harness.console.stop();
 });
 
 test("refuses to overwrite a database with a console", async () => {
-  await expect(restoreTo(at("never"), other.url)).rejects.toThrow(/already contains a console/);
+  await expect(restoreTo(at("never"), otherDatabase.url)).rejects.toThrow(/already contains a console/);
   expect(existsSync(at("never"))).toBe(false);
 });
 
 test("refuses a folder that is not a console's and keeps the backup", async () => {
   const { env } = world.harness.console;
   const before = readdirSync(at("backup"));
-  const elsewhere = { ...env, dataDir: at("never") };
-  const made = backUp({
-    env: elsewhere,
+  const otherEnv = { ...env, dataDir: at("never") };
+  const backup = backUp({
+    env: otherEnv,
     folder: at("backup"),
     withKeys: false,
     version: "0.2.0",
     now: Date.now(),
     logProgress: () => undefined,
   });
-  await expect(made).rejects.toThrow(/must be a data folder/);
+  await expect(backup).rejects.toThrow(/must be a data folder/);
   expect(readdirSync(at("backup"))).toEqual(before);
 });
 
 test("leaves an earlier backup alone when it fails", async () => {
   const before = readdirSync(at("backup"));
-  await ask(url, "CREATE TABLE unfinished_copy (begun bigint)");
+  await queryDatabase(url, "CREATE TABLE unfinished_copy (begun bigint)");
   const { env } = world.harness.console;
   const failed = backUp({ env, folder: at("backup"), withKeys: false, version: "0.2.0", now: Date.now(), logProgress: () => undefined });
   await expect(failed).rejects.toThrow(/unfinished `npm run copy-store`/);
-  await ask(url, "DROP TABLE unfinished_copy");
+  await queryDatabase(url, "DROP TABLE unfinished_copy");
   expect(readdirSync(at("backup"))).toEqual(before);
 });
 
@@ -154,7 +157,7 @@ test("restores into the folder without DATABASE_URL", async () => {
 });
 
 test("names the console's new store and refuses a foreign database", async () => {
-  const settings = { LIGHTDESK_DATA_DIR: at("restored"), DATABASE_URL: other.url };
+  const settings = { LIGHTDESK_DATA_DIR: at("restored"), DATABASE_URL: otherDatabase.url };
   const child = startProcess("dist/backup.mjs", settings, [at("second")]);
   expect([await child.ended, child.output()]).toEqual([0, expect.stringMatching(/^Backup of .* 5 members/m)]);
   expect(child.output()).not.toContain("secret-word");

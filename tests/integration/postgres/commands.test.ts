@@ -9,7 +9,7 @@ import { readEnv } from "@/lib/server/env";
 import { openStore } from "@/lib/server/store/store";
 import { migratePostgres, SERVICE_SCHEMA } from "@/lib/service/store/baseline";
 import { gpuClasses } from "@/tests/support/gpu-classes";
-import { ask, createDatabase, type OwnDatabase } from "@/tests/support/postgres-server";
+import { queryDatabase, createDatabase, type TestDatabase } from "@/tests/support/postgres-server";
 import { startRunnerServer } from "@/tests/support/servers";
 import { httpClient, startServiceProcess } from "@/tests/support/service-process";
 import { startProcess } from "@/tests/support/start-process";
@@ -31,15 +31,15 @@ describe("commands", async () => {
 
   /** The command's output; its exit code is 0. */
   async function run(name: string, args: string[] = [], settings: Record<string, string> = {}): Promise<string> {
-    const here = { LIGHTDESK_DATA_DIR: world.harness.folder, DATABASE_URL: database.url, PORT: "0" };
-    const started = startProcess(`dist/${name}.mjs`, { ...here, ...settings }, args);
+    const env = { LIGHTDESK_DATA_DIR: world.harness.folder, DATABASE_URL: database.url, PORT: "0" };
+    const started = startProcess(`dist/${name}.mjs`, { ...env, ...settings }, args);
     const code = await started.ended;
     expect(started.output()).not.toContain("secret-word");
     expect([name, ...args, code], started.output()).toEqual([name, ...args, 0]);
     return started.output();
   }
 
-  test("keys and users of the service", async () => {
+  test("manages keys and users of the service", async () => {
     const [, prefix = ""] = /^Key (\S+) for grace/m.exec(await run("service", ["keys", "create", "--user", "grace"])) ?? [];
     expect(await run("service", ["keys", "list"])).toContain(`${prefix}  grace (active)`);
     expect(await run("service", ["users", "set-status", "grace", "waitlisted"])).toContain("grace is waitlisted.");
@@ -62,25 +62,26 @@ describe("commands", async () => {
   });
 
   test("shares rows and files between two services and refuses one without files", async () => {
-    const own = await createDatabase(inject("postgres"));
-    const settings = { DATABASE_URL: own.url, LIGHTDESK_BLOBS: join(root, "shared") };
+    const database = await createDatabase(inject("postgres"));
+    const settings = { DATABASE_URL: database.url, LIGHTDESK_BLOBS: join(root, "shared") };
     const folders = ["one", "two", "three"].map((name) => join(root, name));
-    const [one = "", two = "", three = ""] = folders;
-    const key = (await run("service", ["keys", "create", "--user", "ada"], { ...settings, LIGHTDESK_DATA_DIR: one }))
+    const [first = "", two = "", three = ""] = folders;
+    const key = (await run("service", ["keys", "create", "--user", "ada"], { ...settings, LIGHTDESK_DATA_DIR: first }))
       .trim()
       .split("\n")
       .at(-1);
-    const services = [await startServiceProcess(one, settings), await startServiceProcess(two, settings)];
-    const [here, there] = services.map(({ url }) => httpClient(url, key ?? ""));
-    if (!here || !there) throw new Error("there are two");
-    const id = await submit(here, canvas());
-    const { outputs } = await ended(there, id);
+    const services = [await startServiceProcess(first, settings), await startServiceProcess(two, settings)];
+    const [firstClient, secondClient] = services.map(({ url }) => httpClient(url, key ?? ""));
+    if (!firstClient || !secondClient) throw new Error("there are two");
+    const id = await submit(firstClient, canvas());
+    const { outputs } = await ended(secondClient, id);
     const [, filename] = /"filename":"([^"]+)"/.exec(JSON.stringify(outputs)) ?? [];
-    for (const client of [here, there]) expect((await client.raw("GET", `/api/view?filename=${filename}&type=output`)).status).toBe(200);
-    const third = startProcess("dist/service.mjs", { DATABASE_URL: own.url, LIGHTDESK_DATA_DIR: three, PORT: "0" });
+    for (const client of [firstClient, secondClient])
+      expect((await client.raw("GET", `/api/view?filename=${filename}&type=output`)).status).toBe(200);
+    const third = startProcess("dist/service.mjs", { DATABASE_URL: database.url, LIGHTDESK_DATA_DIR: three, PORT: "0" });
     expect([await third.ended, third.output()]).toEqual([1, expect.stringMatching(/are in another data folder .* set LIGHTDESK_BLOBS/)]);
     for (const service of services) expect(await service.stop()).toBe(0);
-    await own.drop();
+    await database.drop();
   });
 
   test("copies files to a shared store that another folder can join", async () => {
@@ -94,7 +95,7 @@ describe("commands", async () => {
 describe("doctor", () => {
   const MINUTE_MS = 60_000;
   let folder: string;
-  let database: OwnDatabase;
+  let database: TestDatabase;
   beforeEach(async () => {
     folder = temporaryFolder();
     database = await createDatabase(inject("postgres"));
@@ -103,8 +104,8 @@ describe("doctor", () => {
 
   /** The results by check. */
   async function findings(url = database.url, now = Date.now()): Promise<Record<string, string>> {
-    const found = await checkStorage(readEnv({ LIGHTDESK_DATA_DIR: folder, DATABASE_URL: url }), now);
-    const lines = found.map(({ check, state, text, remedy }) => [check, `${state}: ${text}${remedy ? ` ${remedy}` : ""}`]);
+    const findings = await checkStorage(readEnv({ LIGHTDESK_DATA_DIR: folder, DATABASE_URL: url }), now);
+    const lines = findings.map(({ check, state, text, remedy }) => [check, `${state}: ${text}${remedy ? ` ${remedy}` : ""}`]);
     expect(JSON.stringify(lines)).not.toContain("secret-word");
     return Object.fromEntries(lines);
   }
@@ -133,8 +134,8 @@ describe("doctor", () => {
 
   test("names a newer version and an unfinished copy with a remedy", async () => {
     await makeBoth();
-    await ask(database.url, `INSERT INTO ${SERVICE_SCHEMA}.migrations VALUES ('999-of-later', 0)`);
-    await ask(database.url, "CREATE TABLE unfinished_copy (begun bigint)");
+    await queryDatabase(database.url, `INSERT INTO ${SERVICE_SCHEMA}.migrations VALUES ('999-of-later', 0)`);
+    await queryDatabase(database.url, "CREATE TABLE unfinished_copy (begun bigint)");
     expect(await findings()).toMatchObject({
       "console database": expect.stringMatching(/^failed: .*copy-store.*Run it again/),
       "service database": expect.stringMatching(/^failed: .*newer version \(999-of-later\)/),
@@ -153,7 +154,7 @@ describe("doctor", () => {
     expect((await findings(undefined, Date.now() - 10 * MINUTE_MS)).clock).toMatch(
       /^failed: The clocks of the database and this machine differ by 10 minutes/,
     );
-    await ask(
+    await queryDatabase(
       database.url,
       `INSERT INTO audit (id, at, request_id, action, status) VALUES (1, ${Date.now() + 20 * MINUTE_MS}, 'r', 'a', 200)`,
     );
@@ -168,9 +169,9 @@ describe("doctor", () => {
     const pid = (await holder?.query<{ pid: number }>("SELECT pg_backend_pid() AS pid"))?.rows[0]?.pid;
     const waiting = "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
     const waits = waiter?.query("SELECT count(*) FROM audit");
-    await until("it waits", async () => (await ask(database.url, waiting)).length > 0);
-    const { findings: found } = await inspectServer(database.url, 0);
-    expect(found.find(({ check }) => check === "database locks")).toMatchObject({
+    await until("it waits", async () => (await queryDatabase(database.url, waiting)).length > 0);
+    const { findings } = await inspectServer(database.url, 0);
+    expect(findings.find(({ check }) => check === "database locks")).toMatchObject({
       state: "failed",
       text: expect.stringMatching(new RegExp(`^1 statements are waiting for a lock, .* Database process ${pid} holds it`)),
     });

@@ -1,4 +1,4 @@
-// The rows of a service move to PostgreSQL and back, with rows in every table, also when the copy is interrupted and the service runs on.
+// A service's rows move to PostgreSQL and back, also when interrupted.
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type pg from "pg";
@@ -11,7 +11,7 @@ import { lockDataFolder } from "@/lib/service/store/data-folder";
 import { openPostgres } from "@/lib/service/store/postgres/database";
 import { openDatabase } from "@/lib/service/store/sqlite";
 import { SqliteConnection } from "@/lib/shared/database/sqlite";
-import { ask, createDatabase, inSchema } from "@/tests/support/postgres-server";
+import { queryDatabase, createDatabase, inSchema } from "@/tests/support/postgres-server";
 import { temporaryFolder } from "@/tests/support/temporary-folder";
 
 /** More than one read returns. */
@@ -60,20 +60,20 @@ test("resumes an interrupted copy with later changes before a service may start"
 });
 
 test("finds a row changed after copying and repeats the copy", async () => {
-  const other = await createDatabase(inject("postgres"));
-  await migratePostgres(other.url, now);
-  const disturbed = copyServiceStore({ file: before }, { url: other.url }, (progress) => {
+  const otherDatabase = await createDatabase(inject("postgres"));
+  await migratePostgres(otherDatabase.url, now);
+  const disturbed = copyServiceStore({ file: before }, { url: otherDatabase.url }, (progress) => {
     if (progress.startsWith("users:")) changeUsers(1);
   });
   await expect(disturbed).rejects.toThrow("Rows of users changed during the copy");
-  await expect(openPostgres(other.url, now)).rejects.toThrow(/copy-store/);
+  await expect(openPostgres(otherDatabase.url, now)).rejects.toThrow(/copy-store/);
   changeUsers(-1);
-  await copyServiceStore({ file: before }, { url: other.url }, () => undefined);
-  await (await openPostgres(other.url, now)).close();
-  await other.drop();
+  await copyServiceStore({ file: before }, { url: otherDatabase.url }, () => undefined);
+  await (await openPostgres(otherDatabase.url, now)).close();
+  await otherDatabase.drop();
 });
 
-test("gives new rows numbers that no row has had", async () => {
+test("assigns row numbers that were never used", async () => {
   const [row] = await askService<{ seq: number }>(`
     INSERT INTO jobs (id, user_id, state, number, workflow_id, create_time, update_time, state_time)
     VALUES ('new', 1, 'pending', 1, 'w', 1, 1, 1) RETURNING seq::integer`);
@@ -99,26 +99,26 @@ test("restores rows and counters in a folder, also after an interruption", async
 });
 
 test("copies console and service together and blocks starts until done", async () => {
-  const both = await createDatabase(inject("postgres"));
+  const database = await createDatabase(inject("postgres"));
   const folderOfBoth = join(folder, "before");
   const ofConsole = openStore(folderOfBoth);
   await ofConsole.migrate();
   await ofConsole.members.create({ name: "Ada", email: "ada@example.com", role: "owner", passwordHash: "h", createdAt: 1 });
   await ofConsole.close();
   const copy = (logProgress: (progress: string) => void) =>
-    copyStores({ from: { dataDir: folderOfBoth }, to: { url: both.url }, logProgress });
+    copyStores({ from: { dataDir: folderOfBoth }, to: { url: database.url }, logProgress });
   const broken = copy((progress) => {
     if (progress.startsWith("jobs:")) throw new Error("broken off");
   });
   await expect(broken).rejects.toThrow("broken off");
-  const early = openStore("", both.url);
+  const early = openStore("", database.url);
   await expect(early.migrate()).rejects.toThrow(/copy-store/);
   const { tables } = await copy(() => undefined);
   expect(tables).toBeGreaterThan(40);
   await early.migrate();
   await early.close();
   await expect(copy(() => undefined)).rejects.toThrow(/already contains a console/);
-  await both.drop();
+  await database.drop();
 });
 
 test("refuses to overwrite an existing service, also without a console", async () => {
@@ -139,7 +139,7 @@ function changeUsers(by: number): void {
 }
 
 async function askService<Row extends pg.QueryResultRow>(text: string): Promise<Row[]> {
-  return ask<Row>(inSchema(database.url, SERVICE_SCHEMA), text);
+  return queryDatabase<Row>(inSchema(database.url, SERVICE_SCHEMA), text);
 }
 
 type ColumnInfo = { name: string; type: string };
@@ -164,8 +164,8 @@ function fill(file: string): void {
         insert.run(
           columns.map(({ name, type }) => {
             if (type === "INTEGER") return row;
-            const other = references.find(({ from }) => from === name);
-            return other ? `${other.table}-${other.to}-${row}` : `${table}-${name}-${row}`;
+            const reference = references.find(({ from }) => from === name);
+            return reference ? `${reference.table}-${reference.to}-${row}` : `${table}-${name}-${row}`;
           }),
         );
     }
@@ -179,7 +179,7 @@ function fill(file: string): void {
 function rowsIn(file: string): Map<string, unknown[]> {
   const sqlite = new SqliteConnection(file, { readOnly: true });
   const rows = tablesOf(sqlite).map((table): [string, unknown[]] => [table, sqlite.prepare(`SELECT * FROM "${table}" ORDER BY 1`).all()]);
-  const counted = Object.entries(counters).map(([table, text]): [string, unknown[]] => [table, sqlite.prepare(text).all()]);
+  const counts = Object.entries(counters).map(([table, text]): [string, unknown[]] => [table, sqlite.prepare(text).all()]);
   sqlite.close();
-  return new Map([...rows, ...counted]);
+  return new Map([...rows, ...counts]);
 }

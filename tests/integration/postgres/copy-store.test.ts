@@ -8,7 +8,7 @@ import { startComposition } from "@/lib/server/composition";
 import { readEnv } from "@/lib/server/env";
 import { copyBetween, openStore } from "@/lib/server/store/store";
 import { SqliteConnection } from "@/lib/shared/database/sqlite";
-import { ask, createDatabase } from "@/tests/support/postgres-server";
+import { queryDatabase, createDatabase } from "@/tests/support/postgres-server";
 import { startProcess } from "@/tests/support/start-process";
 
 const ROWS = 4;
@@ -46,10 +46,10 @@ test("blocks a half copied console and completes it on the next run", async () =
   const early = startComposition({ env, logDestination: { write: () => undefined } });
   await expect(early.ready).rejects.toThrow(/copy-store/);
   await early.stop();
-  const again = startProcess("dist/copy-store.mjs", settings, ["--to", database.url]);
-  expect([await again.ended, again.output()]).toEqual([0, expect.stringContaining("Copied and compared")]);
-  expect(again.output()).not.toContain("secret-word");
-  const [counts] = await ask<{ audit: string; jobs: string; words: string }>(
+  const secondCopy = startProcess("dist/copy-store.mjs", settings, ["--to", database.url]);
+  expect([await secondCopy.ended, secondCopy.output()]).toEqual([0, expect.stringContaining("Copied and compared")]);
+  expect(secondCopy.output()).not.toContain("secret-word");
+  const [counts] = await queryDatabase<{ audit: string; jobs: string; words: string }>(
     database.url,
     "SELECT (SELECT count(*) FROM audit) AS audit, (SELECT count(*) FROM ledger_jobs) AS jobs, (SELECT count(*) FROM ledger_words) AS words",
   );
@@ -68,20 +68,20 @@ test("searches copied rows and continues the numbering", async () => {
   expect(jobs.map(({ id }) => id)).toEqual(["ledger_jobs-job_id-1"]);
   const connection = await store.connections.create({ name: "New", baseUrl: "http://127.0.0.1:9", createdAt: 1 });
   await store.jobIndexStore.note(connection.id, [{ jobId: "j", item: { id: "j", status: "completed" }, createdMs: 5, isExact: true }], 100);
-  expect(await ask(database.url, `SELECT number::integer FROM ledger_connections WHERE connection_id = '${connection.id}'`)).toEqual([
-    { number: ROWS + 1 },
-  ]);
+  expect(
+    await queryDatabase(database.url, `SELECT number::integer FROM ledger_connections WHERE connection_id = '${connection.id}'`),
+  ).toEqual([{ number: ROWS + 1 }]);
   await store.connections.remove(connection.id);
   while (await store.jobIndexStore.sweep());
   await store.close();
 });
 
-test("back in a folder it is what it was, to the last row", async () => {
-  const { rows } = await copyBetween({ url: database.url }, { dataDir: await made(places.after) }, () => undefined);
+test("restores the folder to the last row", async () => {
+  const { rows } = await copyBetween({ url: database.url }, { dataDir: await fillStore(places.after) }, () => undefined);
   expect(rows).toBeGreaterThan(ENTRIES + 100);
   expect(rowsIn(places.after)).toEqual(rowsIn(places.before));
   const store = openStore(places.after);
-  const match = await store.jobIndexStore.search("connections-id-2", {
+  const searchResult = await store.jobIndexStore.search("connections-id-2", {
     words: ["fjord"],
     offset: 0,
     limit: 9,
@@ -89,7 +89,7 @@ test("back in a folder it is what it was, to the last row", async () => {
     sort_order: "desc",
   });
   await store.close();
-  expect(match.total).toBe(1);
+  expect(searchResult.total).toBe(1);
 });
 
 test("refuses to overwrite an existing console", async () => {
@@ -98,7 +98,7 @@ test("refuses to overwrite an existing console", async () => {
   );
 });
 
-async function made(path: string): Promise<string> {
+async function fillStore(path: string): Promise<string> {
   const { mkdir } = await import("node:fs/promises");
   await mkdir(path, { recursive: true });
   return path;
@@ -126,8 +126,8 @@ function fill(file: string): void {
     for (let row = 1; row <= (table === "audit" ? ENTRIES : ROWS); row += 1) {
       insert.run(
         columns.map(({ name, type }) => {
-          const other = references.find(({ from }) => from === name);
-          if (other) return `${other.table}-${other.to}-${row}`;
+          const reference = references.find(({ from }) => from === name);
+          if (reference) return `${reference.table}-${reference.to}-${row}`;
           if (table === "ledger_jobs" && name === "key") return (BigInt(row) << 47n) | 5n;
           if (table === "ledger_jobs" && name === "item") return JSON.stringify({ id: `ledger_jobs-job_id-${row}`, status: "completed" });
           if (table === "ledger_jobs" && name === "inputs") return "A fjord, 松 100%";
@@ -143,8 +143,8 @@ function fill(file: string): void {
 }
 
 /** Every row of every table. Values are text, because integers may exceed 2^53. */
-function rowsIn(place: string): Map<string, unknown[]> {
-  const sqlite = new SqliteConnection(join(place, "console.sqlite"), { readOnly: true });
+function rowsIn(folder: string): Map<string, unknown[]> {
+  const sqlite = new SqliteConnection(join(folder, "console.sqlite"), { readOnly: true });
   const rows = new Map(
     tablesOf(sqlite)
       .filter((table) => table !== "attempts")

@@ -1,4 +1,4 @@
-// A database outage: everyone gets that as the answer, nobody is signed out, and nothing needs a restart.
+// During a database outage, every response says so, nobody is signed out, and nothing needs a restart.
 import { once } from "node:events";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
@@ -12,7 +12,7 @@ import { readEnv } from "@/lib/server/env";
 import { openStore } from "@/lib/server/store/store";
 import { isStoreAway } from "@/lib/shared/error-codes";
 import { createHarness } from "@/tests/support/harness";
-import { ask, createDatabase, endConnections, startPostgres } from "@/tests/support/postgres-server";
+import { queryDatabase, createDatabase, endConnections, startPostgres } from "@/tests/support/postgres-server";
 import { temporaryFolder } from "@/tests/support/temporary-folder";
 import { until } from "@/tests/support/until";
 
@@ -32,16 +32,16 @@ afterAll(async () => {
 });
 
 test("reports an outage without signing anybody out and recovers", async () => {
-  const ask = (path: string, asking = {}) => harness.request(path, { as: "owner", ...asking });
-  expect((await ask("/api/console/members")).status).toBe(200);
+  const request = (path: string, asking = {}) => harness.request(path, { as: "owner", ...asking });
+  expect((await request("/api/console/members")).status).toBe(200);
   await server.stop();
   const change = { method: "POST", json: { screen: "jobs", name: "Mine", query: "status=failed" } };
-  for (const response of [await ask("/api/console/members"), await ask("/api/console/views", change)]) {
+  for (const response of [await request("/api/console/members"), await request("/api/console/views", change)]) {
     expect([response.status, response.headers.get("set-cookie")]).toEqual([503, null]);
     expect(await response.json()).toMatchObject({ code: "SERVICE_UNAVAILABLE", message: expect.stringContaining("database") });
   }
   await server.start();
-  await until("the console answers again", async () => ((await ask("/api/console/members")).status === 200 ? true : undefined));
+  await until("the console answers again", async () => ((await request("/api/console/members")).status === 200 ? true : undefined));
   expect(harness.log()).not.toContain("secret-word");
 });
 
@@ -53,7 +53,7 @@ test("identifies a console by the shared secret and accepts an empty database", 
   const address = front.address();
   const port = String(typeof address === "object" ? address?.port : address);
   await harness.connect(`http://127.0.0.1:${port}`, "sk-of-a-service");
-  // A cookie of another console, made with a secret that is no longer valid.
+  // A cookie of another console, made with an invalid secret.
   const data = join(folder, "third");
   mkdirSync(data);
   writeFileSync(join(data, "auth-secret"), "a secret of its own");
@@ -80,9 +80,9 @@ test("shares the signing secret between consoles and refuses other keys", async 
       }),
       logDestination: { write: () => undefined },
     });
-  const stranger = start(OTHER_KEYS);
-  await expect(stranger.ready).rejects.toThrow(/the same LIGHTDESK_ENCRYPTION_KEYS/);
-  await stranger.stop();
+  const otherConsole = start(OTHER_KEYS);
+  await expect(otherConsole.ready).rejects.toThrow(/the same LIGHTDESK_ENCRYPTION_KEYS/);
+  await otherConsole.stop();
   const second = start(`${OTHER_KEYS},${KEYS}`);
   await second.ready;
   expect(second.authSecret).toBe(first.authSecret);
@@ -104,10 +104,10 @@ test.each([
 
 test("limits connections and replaces one the server ends", async () => {
   const store = openStore("", url);
-  const many = Array.from({ length: 60 }, () => store.members.list());
-  await Promise.all(many);
+  const reads = Array.from({ length: 60 }, () => store.members.list());
+  await Promise.all(reads);
   const count = "SELECT count(*)::integer AS n FROM pg_stat_activity WHERE application_name = 'lightdesk' AND datname = current_database()";
-  const [row] = await ask<{ n: number }>(url, count);
+  const [row] = await queryDatabase<{ n: number }>(url, count);
   // The connections of a console with its service, and of one more store.
   expect(row?.n).toBeLessThanOrEqual(24 + 10);
   await endConnections(url);

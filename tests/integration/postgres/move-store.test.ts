@@ -59,9 +59,9 @@ async function command(name: string, args: string[], dataDir: string, url?: stri
   return { code, output: process.output() };
 }
 
-/** What the installation answers when it is started there. */
+/** The installation's responses when started there. */
 async function tellAt(dataDir: string, url = ""): Promise<Record<string, unknown>> {
-  const world = await createAppWorld({ made: dataDir, settings: { DATABASE_URL: url } });
+  const world = await createAppWorld({ dataDir, settings: { DATABASE_URL: url } });
   try {
     return await tellOf(world, installation);
   } finally {
@@ -111,12 +111,12 @@ test("blocks starts on a half copied service, then compares every row", async ()
 
 test("blocks an accidental start on the folder left behind", async () => {
   expect(await refusal(folder)).toMatch(/were moved to PostgreSQL. Set DATABASE_URL .* npm run copy-store -- --to sqlite:/);
-  const some: Command[] = [
+  const commands: Command[] = [
     ["service", []],
     ["audit", ["verify"]],
     ["service", ["copy-blobs", "--to", join(root, "bytes")]],
   ];
-  await expectRefused(some, /were moved to PostgreSQL. Set DATABASE_URL .* npm run copy-store -- --to sqlite:/);
+  await expectRefused(commands, /were moved to PostgreSQL. Set DATABASE_URL .* npm run copy-store -- --to sqlite:/);
 });
 
 test("is the same installation on PostgreSQL", async () => {
@@ -132,7 +132,7 @@ test("binds a folder to one database and requires shared files", async () => {
 });
 
 test("moves later changes back to the folder, which then starts alone", async () => {
-  const world = await createAppWorld({ made: folder, settings: { DATABASE_URL: database.url } });
+  const world = await createAppWorld({ dataDir: folder, settings: { DATABASE_URL: database.url } });
   await setBuiltIn(world, "ready");
   for (const id of [waits, await submit(world, 99)]) expect(await jobEnded(world, id)).toBe("completed");
   const later = await tellOf(world, installation);
@@ -143,18 +143,18 @@ test("moves later changes back to the folder, which then starts alone", async ()
 });
 
 test("moves service rows after an earlier version moved the console alone", async () => {
-  const place = join(root, "older");
-  cpSync(folder, place, { recursive: true });
-  before = await tellAt(place);
+  const olderFolder = join(root, "older");
+  cpSync(folder, olderFolder, { recursive: true });
+  before = await tellAt(olderFolder);
   // The result of `copy-store` of version 0.2.0.
-  await copyBetween({ dataDir: place }, { url: older.url }, () => undefined);
-  expect(await refusal(place, older.url)).toMatch(/service\.sqlite has the rows.* npm run copy-store/);
-  expect(await command("copy-store", ["--to", older.url], place)).toMatchObject({
+  await copyBetween({ dataDir: olderFolder }, { url: older.url }, () => undefined);
+  expect(await refusal(olderFolder, older.url)).toMatch(/service\.sqlite has the rows.* npm run copy-store/);
+  expect(await command("copy-store", ["--to", older.url], olderFolder)).toMatchObject({
     code: 1,
     output: expect.stringContaining("already contains a console"),
   });
-  expect(await command("copy-store", ["--to", older.url], place, older.url)).toMatchObject({ code: 0 });
-  const world = await createAppWorld({ made: place, settings: { DATABASE_URL: older.url } });
+  expect(await command("copy-store", ["--to", older.url], olderFolder, older.url)).toMatchObject({ code: 0 });
+  const world = await createAppWorld({ dataDir: olderFolder, settings: { DATABASE_URL: older.url } });
   expect(await tellOf(world, installation)).toEqual(before);
   await world.harness.console.stop();
 });

@@ -14,7 +14,7 @@ import { canMount, makeMounted } from "@/tests/faults/disk/small-disk";
 import { canvas, ended, running, submit, waiting } from "@/tests/integration/service/support";
 import { settingsOf } from "@/tests/support/blob-backends";
 import { type Line, startLine } from "@/tests/support/line";
-import { ask, createDatabase, type OwnDatabase, startPostgres } from "@/tests/support/postgres-server";
+import { queryDatabase, createDatabase, type TestDatabase, startPostgres } from "@/tests/support/postgres-server";
 import { createClient, startService } from "@/tests/support/service";
 import { temporaryFolder } from "@/tests/support/temporary-folder";
 import { until } from "@/tests/support/until";
@@ -23,24 +23,24 @@ type FullDisk = { url: string; fill(): Promise<void>; free(): Promise<void>; dis
 
 /** Makes the server refuse writes with its own error code, without filling its disk. */
 async function byWord(): Promise<FullDisk> {
-  const own = await createDatabase(inject("postgres"));
+  const database = await createDatabase(inject("postgres"));
   const refuse = `CREATE FUNCTION lightdesk_service.refuse() RETURNS trigger LANGUAGE plpgsql AS $$
     BEGIN RAISE EXCEPTION 'could not extend file' USING ERRCODE = 'disk_full'; END $$;`;
   const on = "CREATE TRIGGER refuse BEFORE INSERT ON lightdesk_service.job_inputs EXECUTE FUNCTION lightdesk_service.refuse()";
   return {
-    url: own.url,
-    fill: async () => void (await ask(own.url, refuse + on)),
-    free: async () => void (await ask(own.url, "DROP FUNCTION lightdesk_service.refuse() CASCADE")),
-    dispose: own.drop,
+    url: database.url,
+    fill: async () => void (await queryDatabase(database.url, refuse + on)),
+    free: async () => void (await queryDatabase(database.url, "DROP FUNCTION lightdesk_service.refuse() CASCADE")),
+    dispose: database.drop,
   };
 }
 
 async function byDisk(): Promise<FullDisk> {
   const disk = makeMounted(160);
   const server = await startPostgres({ below: disk.path });
-  const own = await createDatabase(server.url);
+  const database = await createDatabase(server.url);
   return {
-    url: own.url,
+    url: database.url,
     fill: () => Promise.resolve(disk.fill()),
     free: () => Promise.resolve(disk.free()),
     async dispose() {
@@ -58,7 +58,7 @@ it.each([["by the server's word", byWord] as const, ...(canMount ? ([["by a smal
     const client = bench.client();
     const before = await submit(client, canvas());
     await ended(client, before);
-    const stored = (await client.upload("some words", "note.txt")).body as { id: string };
+    const asset = (await client.upload("some words", "note.txt")).body as { id: string };
     const runs = await submit(client, waiting(3600));
     await running(client, runs);
     const waits = await submit(client, canvas(2));
@@ -73,8 +73,8 @@ it.each([["by the server's word", byWord] as const, ...(canMount ? ([["by a smal
     expect(refused.text).toMatch(/disk .* is full\. Nothing from this request was stored\. The operator must free space/);
     for (const path of [`/api/jobs/${before}`, "/api/jobs", "/api/assets", "/api/queue"])
       expect([path, (await client.get(path)).status]).toEqual([path, 200]);
-    // Deleting and cancelling take hardly any room.
-    expect((await client.call("DELETE", `/api/assets/${stored.id}`)).status).toBe(204);
+    // Deleting and cancelling need hardly any space.
+    expect((await client.call("DELETE", `/api/assets/${asset.id}`)).status).toBe(204);
     for (const id of [waits, runs]) {
       expect((await client.post(`/api/jobs/${id}/cancel`)).status).toBe(200);
       expect((await ended(client, id)).status).toBe("cancelled");
@@ -93,7 +93,7 @@ it.each([["by the server's word", byWord] as const, ...(canMount ? ([["by a smal
 describe("services outage", () => {
   vi.setConfig({ testTimeout: 150_000 });
 
-  it("runs no job twice after a short database outage and resumes everywhere", async () => {
+  it("runs no job twice after a short database outage and resumes", async () => {
     const server = await startPostgres();
     const blobs = temporaryFolder();
     const settings = { ...settingsOf({ LIGHTDESK_BLOBS: blobs }), databaseUrl: server.url, concurrency: 1 };
@@ -103,16 +103,19 @@ describe("services outage", () => {
     if (!first) throw new Error("there are three");
     const client = createClient((request) => first.service.fetch(request), (await first.service.keys.createKey("ada")).key);
     const jobs = () =>
-      ask<{ holder: string; attempts: number }>(server.url, "SELECT holder, attempts::integer FROM lightdesk_service.jobs ORDER BY seq");
+      queryDatabase<{ holder: string; attempts: number }>(
+        server.url,
+        "SELECT holder, attempts::integer FROM lightdesk_service.jobs ORDER BY seq",
+      );
 
     const long = await Promise.all([1, 2, 3].map((color) => submit(client, waiting(5, color))));
     for (const id of long) await running(client, id);
     const short = await Promise.all(Array.from({ length: 12 }, (_, color) => submit(client, canvas(color + 10))));
     await server.stop();
     // All leases have expired by then.
-    const written = async (folder: string) =>
+    const listFiles = async (folder: string) =>
       (await readdir(join(folder, "work"), { recursive: true })).some((file) => file.endsWith(".png"));
-    for (const { folder } of services) await until("what ran has put something out", () => written(folder));
+    for (const { folder } of services) await until("what ran has put something out", () => listFiles(folder));
     await server.start();
     await until("it answers again", async () => (await client.get("/api/jobs")).status === 200);
     for (const id of [...long, ...short]) expect(await ended(client, id, 60_000)).toMatchObject({ status: "completed", outputs_count: 1 });
@@ -128,33 +131,33 @@ describe("services outage", () => {
 
 describe("queue unresponsive", () => {
   const complaints: unknown[] = [];
-  const log = { info: () => undefined, warn: () => undefined, error: (...said: unknown[]) => void complaints.push(said) };
-  let own: OwnDatabase;
+  const log = { info: () => undefined, warn: () => undefined, error: (...args: unknown[]) => void complaints.push(args) };
+  let ownDatabase: TestDatabase;
   let line: Line;
   let database: Database;
   let processes: Processes;
 
   beforeEach(async () => {
-    own = await createDatabase(inject("postgres"));
-    line = await startLine(Number(new URL(own.url).port));
-    database = await openPostgres(own.url, Date.now);
-    processes = createPostgresProcesses(database, own.url, log);
+    ownDatabase = await createDatabase(inject("postgres"));
+    line = await startLine(Number(new URL(ownDatabase.url).port));
+    database = await openPostgres(ownDatabase.url, Date.now);
+    processes = createPostgresProcesses(database, ownDatabase.url, log);
     await processes.start({ slots: 1, hasSharedFiles: true });
   });
   afterEach(async () => {
     await processes.close();
     await database.close();
     line.close();
-    await own.drop();
+    await ownDatabase.drop();
   });
 
-  it("polls over another connection when one stalls, and takes waiting jobs", async () => {
-    const making = await openQueuePool(own.url);
+  it("polls over another connection when one stalls and runs pending jobs", async () => {
+    const making = await openQueuePool(ownDatabase.url);
     await migrateQueue(making, log);
     await making.end();
-    const pgPool = await openQueuePool(own.url.replace(/:\d+\//, `:${line.port}/`), { statementMs: 1000, connectMs: 500 });
+    const pgPool = await openQueuePool(ownDatabase.url.replace(/:\d+\//, `:${line.port}/`), { statementMs: 1000, connectMs: 500 });
     let searches = 0;
-    const taken: unknown[] = [];
+    const results: unknown[] = [];
     const worker = createQueueWorker(
       { pgPool, processes, database, log },
       {
@@ -162,7 +165,7 @@ describe("queue unresponsive", () => {
           searches += 1;
           return [];
         },
-        take: (payload) => Promise.resolve(void taken.push(payload)),
+        take: (payload) => Promise.resolve(void results.push(payload)),
       },
     );
     worker.start();
@@ -172,8 +175,8 @@ describe("queue unresponsive", () => {
     worker.wakeUp();
     await until("the silent search was given up", () => searches >= before + 2);
     await database.commit((tx) => enqueueAll(tx, [{ seq: 1, userId: 1, kind: "|" }]));
-    await until("what waits is taken", () => taken.length > 0);
-    expect(taken).toMatchObject([{ seq: 1, userId: 1 }]);
+    await until("what waits is taken", () => results.length > 0);
+    expect(results).toMatchObject([{ seq: 1, userId: 1 }]);
     // The lease reports an outage; the queue does not.
     expect(complaints).toEqual([]);
     await worker.stop();

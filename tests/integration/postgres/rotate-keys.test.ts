@@ -29,9 +29,9 @@ const bytes = temporaryFolder();
 const harness = await createHarness({
   settings: { DATABASE_URL: database.url, LIGHTDESK_ENCRYPTION_KEYS: old, LIGHTDESK_BLOBS: bytes },
 });
-const other = openStore("", database.url);
+const otherStore = openStore("", database.url);
 afterAll(async () => {
-  await other.close();
+  await otherStore.close();
   await harness.dispose();
   await database.drop();
 });
@@ -51,7 +51,7 @@ function meetingPoint(): () => Promise<void> {
 /** Both have read everything before either writes. Counts what was written. */
 async function atOnce(listOf: (store: Store) => ListSealed): Promise<{ both: Rotation[]; written: number }> {
   const meet = meetingPoint();
-  let written = 0;
+  let writeCount = 0;
   const rotate = async (store: Store) => {
     const list = listOf(store);
     expect(await findReusedId(list, both)).toBeUndefined();
@@ -62,14 +62,14 @@ async function atOnce(listOf: (store: Store) => ListSealed): Promise<{ both: Rot
         ...row,
         async reseal(after: Sealed) {
           const isWritten = await row.reseal(after);
-          written += Number(isWritten);
+          writeCount += Number(isWritten);
           return isWritten;
         },
       }));
     };
     return rotateRows(listTogether, both);
   };
-  return { both: await Promise.all([harness.console.store, other].map(rotate)), written };
+  return { both: await Promise.all([harness.console.store, otherStore].map(rotate)), written: writeCount };
 }
 
 /** Each row was written once, by one of the two, and the young key alone opens all of them. */
@@ -78,9 +78,9 @@ async function expectOnce(listOf: (store: Store) => ListSealed, count: number): 
   expect(rotated.both.reduce((sum, { resealed }) => sum + resealed, 0)).toBe(count);
   expect(rotated.written).toBe(count);
   for (const { sealedBy } of rotated.both) expect([...sealedBy]).toEqual([["young", { count, unreadable: 0 }]]);
-  const opened = (await listOf(other)()).map(({ recordId, sealed }) => unseal(alone, recordId, sealed));
-  expect(opened).toHaveLength(count);
-  expect(opened).not.toContain(undefined);
+  const secrets = (await listOf(otherStore)()).map(({ recordId, sealed }) => unseal(alone, recordId, sealed));
+  expect(secrets).toHaveLength(count);
+  expect(secrets).not.toContain(undefined);
 }
 
 test("completes two parallel rotations, writing each secret once", async () => {
@@ -103,5 +103,5 @@ test("completes two parallel rotations, writing each secret once", async () => {
   await expectOnce((item) => item.sealed.downloads, 2);
   await expectOnce((item) => item.sealed.embedHosts, 2);
   await expectOnce((item) => sealedSecret(item.settings), 1);
-  expect(await readSharedSecret(other.settings, alone)).toBe(harness.console.authSecret);
+  expect(await readSharedSecret(otherStore.settings, alone)).toBe(harness.console.authSecret);
 });

@@ -7,7 +7,7 @@ import { afterEach, beforeEach, describe, expect, inject, it } from "vitest";
 import { openStore } from "@/lib/server/store/store";
 import { migrate, migratePostgres, SERVICE_SCHEMA } from "@/lib/service/store/baseline";
 import { SqliteConnection } from "@/lib/shared/database/sqlite";
-import { ask, createDatabase, type OwnDatabase } from "@/tests/support/postgres-server";
+import { queryDatabase, createDatabase, type TestDatabase } from "@/tests/support/postgres-server";
 import { shapesOfPostgres, shapesOfSqlite } from "@/tests/support/schema-shapes";
 import { temporaryFolder } from "@/tests/support/temporary-folder";
 
@@ -26,7 +26,7 @@ function migrateService(file: string): void {
 }
 
 let folder: string;
-let database: OwnDatabase;
+let database: TestDatabase;
 beforeEach(async () => {
   folder = temporaryFolder();
   database = await createDatabase(inject("postgres"));
@@ -74,21 +74,22 @@ describe.each([
     // Every text is compared by its bytes.
     const loose = `SELECT table_name, column_name FROM information_schema.columns
       WHERE table_schema = '${schema}' AND data_type = 'text' AND collation_name IS DISTINCT FROM 'C'`;
-    expect(await ask(database.url, loose)).toEqual([]);
+    expect(await queryDatabase(database.url, loose)).toEqual([]);
   });
 
   it("adopts a database of the last pre-baseline schema with an equal result", async () => {
     const older = await createDatabase(inject("postgres"));
     try {
       const text = readFileSync(`tests/fixtures/schemas/${dump}`, "utf8");
-      await ask(older.url, `CREATE SCHEMA IF NOT EXISTS ${schema}; SET search_path = ${schema}; ${text}; ${entry}`);
+      await queryDatabase(older.url, `CREATE SCHEMA IF NOT EXISTS ${schema}; SET search_path = ${schema}; ${text}; ${entry}`);
       for (const { url } of [older, database]) await migrate(url);
-      expect(await ask(older.url, entries)).toEqual([{ name: "ada" }]);
-      const shapes = ({ url }: OwnDatabase) => shapesOfPostgres(url, own, schema);
+      expect(await queryDatabase(older.url, entries)).toEqual([{ name: "ada" }]);
+      const shapes = ({ url }: TestDatabase) => shapesOfPostgres(url, own, schema);
       expect(await shapes(database)).toEqual(await shapes(older));
       const functions = `SELECT proname, prosrc FROM pg_proc WHERE pronamespace = '${schema}'::regnamespace ORDER BY 1`;
       const triggers = `SELECT tgrelid::regclass::text AS owner, pg_get_triggerdef(oid) AS text FROM pg_trigger WHERE NOT tgisinternal ORDER BY 1, 2`;
-      for (const text of [functions, triggers]) expect(await ask(database.url, text)).toEqual(await ask(older.url, text));
+      for (const text of [functions, triggers])
+        expect(await queryDatabase(database.url, text)).toEqual(await queryDatabase(older.url, text));
     } finally {
       await older.drop();
     }
@@ -99,19 +100,19 @@ describe("a database of the service", () => {
   beforeEach(() => migratePostgres(database.url, now));
 
   it("keeps the console's tables and creates its own once in parallel starts", async () => {
-    await ask(database.url, "CREATE TABLE users (of_the_console text); INSERT INTO users VALUES ('kept')");
+    await queryDatabase(database.url, "CREATE TABLE users (of_the_console text); INSERT INTO users VALUES ('kept')");
     await Promise.all([1, 2, 3, 4].map(() => migratePostgres(database.url, now)));
-    expect(await ask(database.url, "SELECT * FROM users")).toEqual([{ of_the_console: "kept" }]);
-    expect(await ask(database.url, `SELECT label FROM ${SERVICE_SCHEMA}.runners`)).toEqual([{ label: "Built-in" }]);
+    expect(await queryDatabase(database.url, "SELECT * FROM users")).toEqual([{ of_the_console: "kept" }]);
+    expect(await queryDatabase(database.url, `SELECT label FROM ${SERVICE_SCHEMA}.runners`)).toEqual([{ label: "Built-in" }]);
   });
 
   it("refuses a database of a newer version with a message", async () => {
-    await ask(database.url, `INSERT INTO ${SERVICE_SCHEMA}.migrations VALUES ('999-of-later', 0)`);
+    await queryDatabase(database.url, `INSERT INTO ${SERVICE_SCHEMA}.migrations VALUES ('999-of-later', 0)`);
     await expect(migratePostgres(database.url, now)).rejects.toThrow(/written by a newer version \(.*999-of-later/);
   });
 
   it("refuses a database from before 0.2.0, and names the version to start first", async () => {
-    await ask(
+    await queryDatabase(
       database.url,
       `DELETE FROM ${SERVICE_SCHEMA}.migrations; INSERT INTO ${SERVICE_SCHEMA}.migrations VALUES ('020-ended-at-once', 0)`,
     );
@@ -207,10 +208,10 @@ it("counts and stores alike in both databases after any change", async () => {
     return { sqlite: sorted(sqlite.prepare<[], object>(text).all()), postgres: sorted(rows) };
   };
   const empty = ["jobs", "assets", "users", "blobs", "job_counts", "asset_counts", "user_storage", "tag_counts"];
-  const acts = fc.array(arbitrary, { minLength: 20, maxLength: 60 });
+  const operations = fc.array(arbitrary, { minLength: 20, maxLength: 60 });
   try {
     await fc.assert(
-      fc.asyncProperty(acts, async (done) => {
+      fc.asyncProperty(operations, async (statements) => {
         for (const table of empty) await run([`DELETE FROM ${table}`]);
         for (const id of users)
           await run(["INSERT INTO users (id, name, status, created_at) VALUES (?, ?, 'active', 1)", id, `user-${id}`]);
@@ -221,9 +222,9 @@ it("counts and stores alike in both databases after any change", async () => {
             "",
             id * 100,
           ]);
-        for (const statement of done.flat()) await run(statement);
-        for (const [name, [storedQuery, counted]] of Object.entries(counters)) {
-          const [are, shouldBe] = [await read(storedQuery), await read(counted)];
+        for (const statement of statements.flat()) await run(statement);
+        for (const [name, [storedQuery, countQuery]] of Object.entries(counters)) {
+          const [are, shouldBe] = [await read(storedQuery), await read(countQuery)];
           expect(are.postgres, name).toEqual(shouldBe.postgres);
           expect(are.postgres, name).toEqual(are.sqlite);
         }

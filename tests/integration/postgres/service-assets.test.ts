@@ -25,9 +25,9 @@ type World = { database: Database; search: AssetSearch; close(): Promise<void> }
 const now = () => 1_700_000_000_000;
 
 const folder = await mkdtemp(join(tmpdir(), "lightdesk-assets-"));
-const own = await createDatabase(inject("postgres"));
+const ownDatabase = await createDatabase(inject("postgres"));
 const sqlite = await openDatabase(join(folder, "service.sqlite"), now);
-const postgres = await openPostgres(own.url, now);
+const postgres = await openPostgres(ownDatabase.url, now);
 const worlds = [
   { database: sqlite, search: createSqliteSearch(sqlite), close: () => sqlite.close() },
   { database: postgres, search: createPostgresSearch(postgres), close: () => postgres.close() },
@@ -35,7 +35,7 @@ const worlds = [
 
 afterAll(async () => {
   for (const { close } of worlds) await close();
-  await own.drop();
+  await ownDatabase.drop();
   await rm(folder, { recursive: true, force: true });
 });
 
@@ -88,7 +88,7 @@ const arbitrary = fc.record({
   tags,
   metadata,
 });
-type Act = typeof arbitrary extends fc.Arbitrary<infer T> ? T : never;
+type AssetOperation = typeof arbitrary extends fc.Arbitrary<infer T> ? T : never;
 
 const conditions = {
   include_tags: fc.uniqueArray(tag, { minLength: 1, maxLength: 2 }),
@@ -123,9 +123,9 @@ const question = fc.record({
 });
 type Question = typeof question extends fc.Arbitrary<infer T> ? T : never;
 
-let made: { id: string; owner: number }[];
+let assets: { id: string; owner: number }[];
 
-async function create(tx: Transaction, id: string, { owner, name: called, tags: carried, metadata: described, time }: Act) {
+async function create(tx: Transaction, id: string, { owner, name: called, tags: carried, metadata: described, time }: AssetOperation) {
   // Outputs share their content.
   const isUpload = time > 2;
   const size = 100 * (1 + (time % 3));
@@ -148,7 +148,7 @@ async function create(tx: Transaction, id: string, { owner, name: called, tags: 
   await insertAsset(tx, asset, now() + time);
 }
 
-async function apply(tx: Transaction, { id, owner }: { id: string; owner: number }, item: Act) {
+async function apply(tx: Transaction, { id, owner }: { id: string; owner: number }, item: AssetOperation) {
   if (item.kind === "create") return create(tx, id, item);
   const asset = await findAsset(tx, id, [owner]);
   if (!asset) throw new Error("there is no asset to change");
@@ -164,25 +164,25 @@ async function apply(tx: Transaction, { id, owner }: { id: string; owner: number
 }
 
 /** Each change is made in both, in one commit. */
-async function applyAll(acts: readonly Act[]) {
-  const done = acts.flatMap((item) => {
-    const target = item.kind === "create" ? { id: crypto.randomUUID(), owner: item.owner } : made[item.at % Math.max(1, made.length)];
+async function applyAll(operations: readonly AssetOperation[]) {
+  const applied = operations.flatMap((item) => {
+    const target = item.kind === "create" ? { id: crypto.randomUUID(), owner: item.owner } : assets[item.at % Math.max(1, assets.length)];
     if (!target) return [];
-    if (item.kind === "create") made.push(target);
-    if (item.kind === "delete") made = made.filter(({ id }) => id !== target.id);
+    if (item.kind === "create") assets.push(target);
+    if (item.kind === "delete") assets = assets.filter(({ id }) => id !== target.id);
     return [{ one: item, target }];
   });
   const all = async (tx: Transaction) => {
-    for (const { one, target } of done) await apply(tx, target, one);
+    for (const { one, target } of applied) await apply(tx, target, one);
   };
   await Promise.all(worlds.map(({ database }) => database.commit(all)));
 }
 
 /** By id, since row numbers differ between the databases. */
-async function answer({ database, search }: World, { filter: filter, include_public, depth, ...page }: Question) {
-  const read = readFilter({ include_public, ...filter });
-  const offset = Math.floor(depth * made.length);
-  const { seqs, total } = await search.findPage(1, read, include_public, { ...page, offset });
+async function runSearch({ database, search }: World, { filter: filter, include_public, depth, ...page }: Question) {
+  const parsedFilter = readFilter({ include_public, ...filter });
+  const offset = Math.floor(depth * assets.length);
+  const { seqs, total } = await search.findPage(1, parsedFilter, include_public, { ...page, offset });
   const rows = await database.rows(
     query
       .selectFrom("assets")
@@ -190,12 +190,12 @@ async function answer({ database, search }: World, { filter: filter, include_pub
       .where("seq", "in", [0, ...seqs]),
   );
   const ids = new Map(rows.map(({ seq, id }) => [seq, id]));
-  const counts = await search.countTags(1, read, include_public);
+  const counts = await search.countTags(1, parsedFilter, include_public);
   return { ids: seqs.map((seq) => ids.get(seq)), total, tags: [...counts].filter(([, n]) => n > 0).sort() };
 }
 
 /** All other requests to the tables of assets. */
-async function others({ database }: World, called: string) {
+async function listOthers({ database }: World, called: string) {
   const idOf = async (seq: number | undefined) =>
     seq === undefined ? undefined : (await database.row(query.selectFrom("assets").select("id").where("seq", "=", seq)))?.id;
   const tagsBy = (order: "name_asc" | "count_desc", prefix: string) =>
@@ -211,30 +211,30 @@ async function others({ database }: World, called: string) {
   };
 }
 
-it("answers every query alike in both stores after any change", async () => {
-  let match = 0;
+it("answers every query the same in both stores after any change", async () => {
+  let matchCount = 0;
   await fc.assert(
     fc.asyncProperty(
       fc.array(arbitrary, { minLength: 30, maxLength: 50 }),
       fc.array(question, { minLength: 20, maxLength: 20 }),
       name,
-      async (acts, questions, called) => {
+      async (operations, questions, called) => {
         for (const { database } of worlds) await database.commit((tx) => tx.run(query.deleteFrom("assets")));
-        made = [];
-        await applyAll(acts);
+        assets = [];
+        await applyAll(operations);
         const [sqlite, postgres] = worlds;
         if (!sqlite || !postgres) throw new Error("there are two");
         for (const filter of questions) {
-          const expected = await answer(sqlite, filter);
-          if (Object.keys(filter.filter).length > 0) match += expected.ids.length;
-          expect(await answer(postgres, filter)).toEqual(expected);
+          const expected = await runSearch(sqlite, filter);
+          if (Object.keys(filter.filter).length > 0) matchCount += expected.ids.length;
+          expect(await runSearch(postgres, filter)).toEqual(expected);
         }
-        expect(await others(postgres, called)).toEqual(await others(sqlite, called));
+        expect(await listOthers(postgres, called)).toEqual(await listOthers(sqlite, called));
       },
     ),
     { numRuns: 15, endOnFailure: true, seed: 20261123 },
   );
-  expect(match).toBeGreaterThan(100);
+  expect(matchCount).toBeGreaterThan(100);
 });
 
 it("writes when assets were last read, of several at once", async () => {
@@ -242,13 +242,13 @@ it("writes when assets were last read, of several at once", async () => {
     await applyAll([]);
     await database.commit((tx) => tx.run(query.deleteFrom("assets")));
     const ids = [crypto.randomUUID(), crypto.randomUUID()];
-    const item: Act = { kind: "create", at: 0, owner: 1, time: 0, name: "read.png", tags: [], metadata: {} };
+    const item: AssetOperation = { kind: "create", at: 0, owner: 1, time: 0, name: "read.png", tags: [], metadata: {} };
     for (const id of ids) await database.commit((tx) => create(tx, id, item));
     const times = createAccessTimes(database, () => now() + 5000);
     for (const id of ids) times.touch((await findAsset(database, id, [1])) ?? expect.fail("it was made"));
     await times.flush();
-    const read = await database.rows(query.selectFrom("assets").select("last_access_time"));
-    expect(read).toEqual(ids.map(() => ({ last_access_time: now() + 5000 })));
+    const accessRows = await database.rows(query.selectFrom("assets").select("last_access_time"));
+    expect(accessRows).toEqual(ids.map(() => ({ last_access_time: now() + 5000 })));
   }
 });
 

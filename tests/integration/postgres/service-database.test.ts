@@ -4,20 +4,20 @@ import { afterEach, beforeEach, expect, inject, it } from "vitest";
 import { type Database, query, statement } from "@/lib/service/store/database";
 import { openPostgres } from "@/lib/service/store/postgres/database";
 import { isStoreAway, StoreUnavailable } from "@/lib/shared/error-codes";
-import { ask, createDatabase, type OwnDatabase } from "@/tests/support/postgres-server";
+import { queryDatabase, createDatabase, type TestDatabase } from "@/tests/support/postgres-server";
 import { openWire, type Wire } from "@/tests/support/postgres-wire";
 
 const now = () => 1_700_000_000_000;
 const names = query.selectFrom("users").select("name").orderBy("name");
 const add = (name: string) => query.insertInto("users").values({ name, status: "active", created_at: 1 });
 
-let own: OwnDatabase;
+let ownDatabase: TestDatabase;
 let wire: Wire;
 let database: Database;
 
 beforeEach(async () => {
-  own = await createDatabase(inject("postgres"));
-  wire = await openWire(own.url);
+  ownDatabase = await createDatabase(inject("postgres"));
+  wire = await openWire(ownDatabase.url);
   database = await openPostgres(wire.url, now);
 });
 
@@ -25,12 +25,12 @@ afterEach(async () => {
   wire.mend();
   await database.close();
   await wire.close();
-  await own.drop();
+  await ownDatabase.drop();
 });
 
 const namesNow = async () => (await database.rows(names)).map(({ name }) => name);
 
-it("writes what a commit says, all of it or nothing, and its neighbours in any case", async () => {
+it("commits atomically, independently of neighbouring commits", async () => {
   const works = ["ada", "bob", "cy"].map((name) =>
     database.commit(async (tx) => {
       await tx.run(add(name));
@@ -58,7 +58,7 @@ it("undoes a piece that fails alone, also one that the database refused", async 
   expect(await namesNow()).toEqual(["ada", "bob"]);
 });
 
-it("undoes a piece that another store has failed, whose connection is not this one", async () => {
+it("rolls back a savepoint that failed in another store", async () => {
   const failing = database.commit(async (tx) => {
     await tx.run(add("ada"));
     throw new StoreUnavailable("another store does not answer");
@@ -69,29 +69,29 @@ it("undoes a piece that another store has failed, whose connection is not this o
 });
 
 it("shows no partial commit", async () => {
-  let seen: string[] | undefined;
+  let names: string[] | undefined;
   await database.commit(async (tx) => {
     await tx.run(add("ada"));
-    seen = await namesNow();
+    names = await namesNow();
     await tx.run(add("bob"));
   });
-  expect(seen).toEqual([]);
+  expect(names).toEqual([]);
 });
 
 it("serializes read-then-write between processes", async () => {
-  const other = await openPostgres(own.url, now);
+  const otherDatabase = await openPostgres(ownDatabase.url, now);
   await database.commit((tx) => tx.run(add("ada")));
   const next = (database: Database) =>
     database.commit(async (tx) => {
       const user = await tx.row(query.selectFrom("users").select("last_number").where("name", "=", "ada"));
       await tx.run(query.updateTable("users").set({ last_number: (user?.last_number ?? 0) + 1 }));
     });
-  // One after the other in each process, so that no two share a transaction.
-  const many = async (database: Database) => {
+  // Sequential in each process, so that no two share a transaction.
+  const readMany = async (database: Database) => {
     for (let count = 0; count < 40; count += 1) await next(database);
   };
-  await Promise.all([many(database), many(other)]);
-  await other.close();
+  await Promise.all([readMany(database), readMany(otherDatabase)]);
+  await otherDatabase.close();
   expect(await database.row(query.selectFrom("users").select("last_number"))).toEqual({ last_number: 80 });
 });
 
@@ -99,39 +99,39 @@ it("detects commits of other processes, not its own", async () => {
   const before = await database.foreignCommits();
   await database.commit((tx) => tx.run(add("ada")));
   expect(await database.foreignCommits()).toBe(before);
-  const other = await openPostgres(own.url, now);
-  await other.commit((tx) => tx.run(add("bob")));
-  await other.close();
+  const otherDatabase = await openPostgres(ownDatabase.url, now);
+  await otherDatabase.commit((tx) => tx.run(add("bob")));
+  await otherDatabase.close();
   expect(await database.foreignCommits()).not.toBe(before);
 });
 
-it("takes none of its own commits for another process's, also while one is under way", async () => {
+it("doesn't mistake its own commits for another process's", async () => {
   const before = await database.foreignCommits();
   let isOver = false;
   const committing = (async () => {
     for (let count = 0; count < 100; count += 1) await database.commit((tx) => tx.run(add(`user ${count}`)));
     isOver = true;
   })();
-  const seen = new Set<number>();
-  while (!isOver) seen.add(await database.foreignCommits());
+  const ids = new Set<number>();
+  while (!isOver) ids.add(await database.foreignCommits());
   await committing;
   await database.commit(() => Promise.reject(new Error("no"))).catch(() => undefined);
-  seen.add(await database.foreignCommits());
-  expect([...seen]).toEqual([before]);
+  ids.add(await database.foreignCommits());
+  expect([...ids]).toEqual([before]);
 });
 
 it("uses its own tables whatever search path the address sets", async () => {
-  await ask(own.url, "CREATE TABLE users (name text); INSERT INTO users VALUES ('of the console')");
-  const address = new URL(own.url);
+  await queryDatabase(ownDatabase.url, "CREATE TABLE users (name text); INSERT INTO users VALUES ('of the console')");
+  const address = new URL(ownDatabase.url);
   address.searchParams.set("options", "-c search_path=public -c work_mem=5MB");
-  const other = await openPostgres(address.href, now);
-  await other.commit((tx) => tx.run(add("ada")));
-  expect(await other.rows(names)).toEqual([{ name: "ada" }]);
-  expect(await other.row(statement(sql`show work_mem`))).toEqual({ work_mem: "5MB" });
-  await other.close();
+  const otherDatabase = await openPostgres(address.href, now);
+  await otherDatabase.commit((tx) => tx.run(add("ada")));
+  expect(await otherDatabase.rows(names)).toEqual([{ name: "ada" }]);
+  expect(await otherDatabase.row(statement(sql`show work_mem`))).toEqual({ work_mem: "5MB" });
+  await otherDatabase.close();
 });
 
-it("takes no question mark of a text for a value", async () => {
+it("doesn't treat a question mark in a text as a parameter", async () => {
   const query = statement(sql<{ one: string; two: string }>`select 'why?' as one, ${"what?"}::text as two`);
   expect(await database.row(query)).toEqual({ one: "why?", two: "what?" });
 });
@@ -145,7 +145,7 @@ it("reports an outage and recovers", async () => {
   expect(await namesNow()).toEqual(["bob"]);
 });
 
-it("keeps nothing of the commits that a connection took along when it broke", async () => {
+it("drops uncommitted changes when the connection breaks", async () => {
   const works = ["ada", "bob"].map((name) =>
     database.commit(async (tx) => {
       await tx.run(add(name));
@@ -156,7 +156,7 @@ it("keeps nothing of the commits that a connection took along when it broke", as
   expect(await namesNow()).toEqual([]);
 });
 
-it("calls a commit done whose answer was lost, and one failed that never arrived", async () => {
+it("treats a commit with a lost response as done and an unsent one as failed", async () => {
   wire.loseAnswerOf("COMMIT");
   await database.commit((tx) => tx.run(add("ada")));
   expect(await namesNow()).toEqual(["ada"]);
@@ -166,20 +166,20 @@ it("calls a commit done whose answer was lost, and one failed that never arrived
   expect(await namesNow()).toEqual(["ada"]);
 });
 
-it("reads nothing that another process wrote as its own table", async () => {
-  await ask(own.url, "CREATE TABLE users (name text); INSERT INTO users VALUES ('of the console')");
+it("ignores caches of tables written by another process", async () => {
+  await queryDatabase(ownDatabase.url, "CREATE TABLE users (name text); INSERT INTO users VALUES ('of the console')");
   await database.commit((tx) => tx.run(add("ada")));
   expect(await namesNow()).toEqual(["ada"]);
 });
 
 it("reads a snapshot and keeps the connection usable after an error", async () => {
   await database.commit((tx) => tx.run(add("ada")));
-  const seen = await database.reading(async (reader) => {
+  const reads = await database.reading(async (reader) => {
     const first = await reader.rows(names);
     await database.commit((tx) => tx.run(add("bob")));
     return [first, await reader.rows(names)];
   });
-  expect(seen).toEqual([[{ name: "ada" }], [{ name: "ada" }]]);
+  expect(reads).toEqual([[{ name: "ada" }], [{ name: "ada" }]]);
   await expect(database.reading((reader) => reader.rows(statement(sql`select 1 / 0`)))).rejects.toThrow(/division by zero/);
   expect(await namesNow()).toEqual(["ada", "bob"]);
 });

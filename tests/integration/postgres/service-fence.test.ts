@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, inject, it, vi } from "vitest";
 import { openServiceStore } from "@/lib/service/index";
 import { canvas, detail, ended, type Json, list, record, running, submit, waiting } from "@/tests/integration/service/support";
-import { ask, createDatabase, type OwnDatabase } from "@/tests/support/postgres-server";
+import { queryDatabase, createDatabase, type TestDatabase } from "@/tests/support/postgres-server";
 import { type Client } from "@/tests/support/service";
 import { httpClient, type ServiceProcess, startServiceProcess } from "@/tests/support/service-process";
 import { temporaryFolder } from "@/tests/support/temporary-folder";
@@ -13,28 +13,28 @@ import { until } from "@/tests/support/until";
 
 describe("service fence", () => {
   let two: TwoServices;
-  let here: Client;
-  let there: Client;
+  let firstClient: Client;
+  let secondClient: Client;
   beforeEach(async () => {
     two = await startTwoServices({ concurrency: 1, maxJobPixels: 1000 });
-    ({ here, there } = await two.clients());
+    ({ first: firstClient, second: secondClient } = await two.clients());
   });
 
   /** A job that runs at one service, while the other one's slot is taken. */
   async function runThere(graph: Json): Promise<string> {
-    const id = await submit(here, graph);
-    await running(here, id);
-    await submit(here, waiting(3600, 99));
+    const id = await submit(firstClient, graph);
+    await running(firstClient, id);
+    await submit(firstClient, waiting(3600, 99));
     const busy = "SELECT 1 FROM lightdesk_service.jobs WHERE state = 'in_progress'";
-    await until("both are busy", async () => (await ask(two.url, busy)).length === 2);
+    await until("both are busy", async () => (await queryDatabase(two.url, busy)).length === 2);
     return id;
   }
 
-  /** Takes the job over as the other service would, unnoticed by this one so far. */
+  /** Takes over the job like the other service would, unnoticed by this one. */
   async function takeOver(id: string): Promise<void> {
     const url = new URL(two.url);
     url.searchParams.set("options", "-c search_path=lightdesk_service");
-    await ask(
+    await queryDatabase(
       url.href,
       `UPDATE jobs SET fence = fence + 1, holder = (SELECT processes.id FROM processes WHERE processes.id <> holder AND seen_at <> '-infinity') WHERE id = '${id}'`,
     );
@@ -42,11 +42,11 @@ describe("service fence", () => {
 
   /** Waits until the stale attempt's slot is free again. */
   async function untilOver(): Promise<void> {
-    expect((await ended(here, await submit(here, canvas(1)))).status).toBe("completed");
+    expect((await ended(firstClient, await submit(firstClient, canvas(1)))).status).toBe("completed");
   }
 
   async function expectUntouched(id: string): Promise<void> {
-    const [job] = await ask(
+    const [job] = await queryDatabase(
       two.url,
       `SELECT state, attempts, fence, error, end_time, outputs_count FROM lightdesk_service.jobs WHERE id = '${id}'`,
     );
@@ -54,17 +54,17 @@ describe("service fence", () => {
     const counts = `SELECT (SELECT count(*)::integer FROM lightdesk_service.job_results JOIN lightdesk_service.jobs ON seq = job_seq WHERE id = '${id}') AS results,
     (SELECT count(*)::integer FROM lightdesk_service.assets WHERE prompt_id = '${id}') AS outputs,
     (SELECT count(*)::integer FROM lightdesk_queue.jobs JOIN lightdesk_service.jobs AS j ON key = seq::text WHERE j.id = '${id}') AS entries`;
-    expect(await ask(two.url, counts)).toEqual([{ results: 0, outputs: 0, entries: 0 }]);
+    expect(await queryDatabase(two.url, counts)).toEqual([{ results: 0, outputs: 0, entries: 0 }]);
   }
 
-  it("completes nothing, and puts out nothing", async () => {
+  it("completes nothing and stores no outputs", async () => {
     const id = await runThere(waiting(4));
     await takeOver(id);
     await untilOver();
     await expectUntouched(id);
   });
 
-  it("fails nothing", async () => {
+  it("fails no jobs", async () => {
     const id = await runThere({
       "1": { class_type: "EmptyImage", inputs: { width: 8, height: 8, batch_size: 1, color: 1 } },
       "2": { class_type: "Wait", inputs: { seconds: 4, anything: ["1", 0] } },
@@ -76,85 +76,89 @@ describe("service fence", () => {
     await expectUntouched(id);
   });
 
-  it("gives nothing back when its service stops", async () => {
-    await two.there.service.stop();
-    const id = await submit(here, waiting(3600));
-    await running(here, id);
-    await two.there.service.start();
+  it("requeues nothing when its service stops", async () => {
+    await two.second.service.stop();
+    const id = await submit(firstClient, waiting(3600));
+    await running(firstClient, id);
+    await two.second.service.start();
     await takeOver(id);
-    await two.here.service.stop();
+    await two.first.service.stop();
     await expectUntouched(id);
-    await two.here.service.start();
+    await two.first.service.start();
   });
 
   it("cancels only the attempt that replaced it", async () => {
     // Each service runs one; the connection of one service is cut below.
-    const ids = [await submit(there, waiting(3600)), await submit(there, waiting(3600, 2))];
-    for (const id of ids) await running(here, id);
-    const before = await ask<{ id: string; holder: string }>(two.url, "SELECT id, holder FROM lightdesk_service.jobs ORDER BY seq");
+    const ids = [await submit(secondClient, waiting(3600)), await submit(secondClient, waiting(3600, 2))];
+    for (const id of ids) await running(firstClient, id);
+    const before = await queryDatabase<{ id: string; holder: string }>(
+      two.url,
+      "SELECT id, holder FROM lightdesk_service.jobs ORDER BY seq",
+    );
     expect(new Set(before.map(({ holder }) => holder)).size).toBe(2);
     two.wire.cut();
-    const lost = await until("one of them waits again", async () => {
-      const [job] = await ask<{ id: string }>(two.url, "SELECT id FROM lightdesk_service.jobs WHERE state = 'pending'");
+    const lostId = await until("one of them waits again", async () => {
+      const [job] = await queryDatabase<{ id: string }>(two.url, "SELECT id FROM lightdesk_service.jobs WHERE state = 'pending'");
       return job?.id;
     });
-    const remainingId = ids.find((id) => id !== lost) ?? "";
-    await here.post("/api/jobs/cancel", { job_ids: [remainingId] });
-    await until("it runs here", async () => (await detail(here, lost)).status === "in_progress");
+    const remainingId = ids.find((id) => id !== lostId) ?? "";
+    await firstClient.post("/api/jobs/cancel", { job_ids: [remainingId] });
+    await until("it runs here", async () => (await detail(firstClient, lostId)).status === "in_progress");
     two.wire.mend();
-    // Its own run has ended: its slot is free, while the other one's is taken.
-    expect((await ended(here, await submit(here, canvas(4)), 30_000)).status).toBe("completed");
-    expect((await detail(there, lost)).status).toBe("in_progress");
-    const [now] = await ask(two.url, `SELECT state, attempts, fence FROM lightdesk_service.jobs WHERE id = '${lost}'`);
+    // Its own run has ended, so its slot is free while the other's is taken.
+    expect((await ended(firstClient, await submit(firstClient, canvas(4)), 30_000)).status).toBe("completed");
+    expect((await detail(secondClient, lostId)).status).toBe("in_progress");
+    const [now] = await queryDatabase(two.url, `SELECT state, attempts, fence FROM lightdesk_service.jobs WHERE id = '${lostId}'`);
     expect(now).toEqual({ state: "in_progress", attempts: "2", fence: "2" });
-    expect((await there.post("/api/jobs/cancel", { job_ids: [lost] })).status).toBe(200);
-    expect((await detail(here, lost)).status).toBe("cancelled");
-    expect(list(record((await here.get("/api/jobs?status=cancelled")).body).jobs)).toHaveLength(2);
+    expect((await secondClient.post("/api/jobs/cancel", { job_ids: [lostId] })).status).toBe(200);
+    expect((await detail(firstClient, lostId)).status).toBe("cancelled");
+    expect(list(record((await firstClient.get("/api/jobs?status=cancelled")).body).jobs)).toHaveLength(2);
   });
 });
 
 describe("services killed", () => {
   vi.setConfig({ testTimeout: 240_000 });
 
-  let own: OwnDatabase;
+  let database: TestDatabase;
   let root: string;
   let key: string;
   beforeEach(async () => {
-    own = await createDatabase(inject("postgres"));
+    database = await createDatabase(inject("postgres"));
     root = temporaryFolder();
-    const store = await openServiceStore(join(root, "keys"), { concurrency: 1, databaseUrl: own.url });
+    const store = await openServiceStore(join(root, "keys"), { concurrency: 1, databaseUrl: database.url });
     ({ key } = await store.keys.createKey("ada"));
     await store.close();
   });
-  afterEach(() => own.drop());
+  afterEach(() => database.drop());
 
   const start = (name: string): Promise<ServiceProcess> =>
-    startServiceProcess(join(root, name), { DATABASE_URL: own.url, LIGHTDESK_BLOBS: join(root, "blobs"), LIGHTDESK_CONCURRENCY: "1" });
+    startServiceProcess(join(root, name), { DATABASE_URL: database.url, LIGHTDESK_BLOBS: join(root, "blobs"), LIGHTDESK_CONCURRENCY: "1" });
   const jobs = (where = "") =>
-    ask<{ id: string; holder: string; attempts: number; state: string }>(
-      own.url,
+    queryDatabase<{ id: string; holder: string; attempts: number; state: string }>(
+      database.url,
       `SELECT id, holder, attempts::integer, state FROM lightdesk_service.jobs ${where} ORDER BY seq`,
     );
-  const holders = async () => (await ask<{ id: string }>(own.url, "SELECT id FROM lightdesk_service.processes")).map(({ id }) => id);
+  const holders = async () =>
+    (await queryDatabase<{ id: string }>(database.url, "SELECT id FROM lightdesk_service.processes")).map(({ id }) => id);
 
-  it("requeues a killed service's jobs and leaves live ones alone", async () => {
+  it("requeues a killed service's jobs and keeps live ones", async () => {
     const first = await start("first");
     const before = await holders();
     const second = await start("second");
-    const mine = (await holders()).filter((id) => !before.includes(id));
+    const newHolders = (await holders()).filter((id) => !before.includes(id));
     const client = httpClient(first.url, key);
     const long = [await submit(client, waiting(3600)), await submit(client, waiting(3600, 2))];
     for (const id of long) await running(client, id);
-    const [lost] = (await jobs()).filter(({ holder }) => mine.includes(holder));
-    const [survivingJob] = (await jobs()).filter(({ holder }) => !mine.includes(holder));
+    const [lostJob] = (await jobs()).filter(({ holder }) => newHolders.includes(holder));
+    const [survivingJob] = (await jobs()).filter(({ holder }) => !newHolders.includes(holder));
     await second.stop("SIGKILL");
-    // Starts before the dead process is known to be dead, and takes over in the end.
+    // Starts before the dead process is detected, and takes over in the end.
     const third = await start("third");
     await until(
       "it runs elsewhere",
-      async () => (await jobs(`WHERE id = '${lost?.id}' AND state = 'in_progress' AND holder <> '${lost?.holder}'`)).length === 1,
+      async () => (await jobs(`WHERE id = '${lostJob?.id}' AND state = 'in_progress' AND holder <> '${lostJob?.holder}'`)).length === 1,
     );
-    expect((await jobs(`WHERE id = '${lost?.id}'`))[0]).toMatchObject({ attempts: 2 });
+    expect((await jobs(`WHERE id = '${lostJob?.id}'`))[0]).toMatchObject({ attempts: 2 });
     expect((await jobs(`WHERE id = '${survivingJob?.id}'`))[0]).toEqual(survivingJob);
     expect((await detail(httpClient(third.url, key), survivingJob?.id ?? "")).status).toBe("in_progress");
     await httpClient(third.url, key).post("/api/interrupt");
@@ -166,15 +170,16 @@ describe("services killed", () => {
     let services = [await start("a"), await start("b")];
     const ids: string[] = [];
     for (let round = 0; round < 4; round += 1) {
-      const [victim, other] = services;
-      if (!victim || !other) throw new Error("there are two");
-      for (let color = 1; color <= 10; color += 1) ids.push(await submit(httpClient(other.url, key), waiting(0.2, round * 10 + color)));
+      const [victim, otherService] = services;
+      if (!victim || !otherService) throw new Error("there are two");
+      for (let color = 1; color <= 10; color += 1)
+        ids.push(await submit(httpClient(otherService.url, key), waiting(0.2, round * 10 + color)));
       await until("some have ended", async () => (await jobs("WHERE state = 'completed'")).length >= round * 10 + 3);
       await victim.stop("SIGKILL");
-      services = [other, await start(round % 2 === 0 ? "a" : "b")];
+      services = [otherService, await start(round % 2 === 0 ? "a" : "b")];
     }
-    const [one] = services;
-    const client = httpClient(one?.url ?? "", key);
+    const [firstService] = services;
+    const client = httpClient(firstService?.url ?? "", key);
     for (const id of ids) expect(["completed", "failed"]).toContain((await ended(client, id, 60_000)).status);
     const all = await jobs();
     // A job that was lost three times is reported as lost; each kill loses at most one.
@@ -182,7 +187,7 @@ describe("services killed", () => {
     expect(all.map(({ state }) => state)).toEqual(ids.map(() => "completed"));
     const outputs =
       "SELECT count(*)::integer AS n, count(DISTINCT prompt_id)::integer AS jobs FROM lightdesk_service.assets WHERE origin = 'output'";
-    expect(await ask(own.url, outputs)).toEqual([{ n: ids.length, jobs: ids.length }]);
+    expect(await queryDatabase(database.url, outputs)).toEqual([{ n: ids.length, jobs: ids.length }]);
     expect((await ended(client, await submit(client, canvas(1)))).status).toBe("completed");
     for (const service of services) await service.stop();
   });

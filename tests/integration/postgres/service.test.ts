@@ -9,7 +9,7 @@ import { openDatabase } from "@/lib/service/store/sqlite";
 import { seedJobs, workflowId, workflowsOf } from "@/tests/bench/service/seed-jobs";
 import { canvas, detail, ended, type Json, png, submit } from "@/tests/integration/service/support";
 import { gpuClasses } from "@/tests/support/gpu-classes";
-import { ask, createDatabase, type OwnDatabase } from "@/tests/support/postgres-server";
+import { queryDatabase, createDatabase, type TestDatabase } from "@/tests/support/postgres-server";
 import { openWire, type Wire } from "@/tests/support/postgres-wire";
 import { type RunnerServer } from "@/tests/support/runner-server";
 import { startRunnerServer } from "@/tests/support/servers";
@@ -19,19 +19,19 @@ import { startTwoServices, type TwoServices } from "@/tests/support/two-services
 import { until } from "@/tests/support/until";
 
 describe("service", () => {
-  let own: OwnDatabase;
+  let database: TestDatabase;
   let wire: Wire;
   let bench: ServiceBench;
   beforeEach(async () => {
-    own = await createDatabase(inject("postgres"));
-    wire = await openWire(own.url);
+    database = await createDatabase(inject("postgres"));
+    wire = await openWire(database.url);
     bench = await startService({ databaseUrl: wire.url });
   });
   afterEach(async () => {
     wire.mend();
     await bench.dispose();
     await wire.close();
-    await own.drop();
+    await database.drop();
   });
 
   it("keeps jobs over a restart", async () => {
@@ -44,7 +44,7 @@ describe("service", () => {
     expect((await client.get(`/api/jobs/${id}`)).body).toEqual(before);
   });
 
-  it("says that its database is away, instead of an empty list", async () => {
+  it("reports an unavailable database instead of an empty list", async () => {
     const client = bench.client();
     const id = await submit(client, canvas());
     await ended(client, id);
@@ -61,21 +61,21 @@ describe("service", () => {
   it("reads whole numbers of a damaged row with double precision, like SQLite", async () => {
     const client = bench.client();
     expect((await client.upload("some words", "note.txt")).status).toBeLessThan(300);
-    await ask(
-      own.url,
+    await queryDatabase(
+      database.url,
       "UPDATE lightdesk_service.assets SET size = 9007199254740993, created_at = 9007199254740993 WHERE name = 'note.txt'",
     );
-    const listed = await client.get("/api/assets?name_contains=note.txt");
-    expect(listed).toMatchObject({ status: 200, body: { assets: [{ name: "note.txt", size: 2 ** 53 }] } });
+    const listResponse = await client.get("/api/assets?name_contains=note.txt");
+    expect(listResponse).toMatchObject({ status: 200, body: { assets: [{ name: "note.txt", size: 2 ** 53 }] } });
   });
 
-  it("refuses an empty database beside user files", async () => {
+  it("refuses an empty database next to user files", async () => {
     const upload = await bench.client().upload("some words", "note.txt");
     expect(upload.status).toBeLessThan(300);
     await bench.service.stop();
     const empty = await createDatabase(inject("postgres"));
-    const other = createService({ ...bench.settings, databaseUrl: empty.url });
-    await expect(other.start()).rejects.toThrow(/knows no file, though .* holds files of users/);
+    const otherService = createService({ ...bench.settings, databaseUrl: empty.url });
+    await expect(otherService.start()).rejects.toThrow(/knows no file, though .* holds files of users/);
     await empty.drop();
     await bench.service.start();
   });
@@ -86,19 +86,19 @@ describe("job lists", async () => {
   const USER = 1;
 
   const folder = temporaryFolder();
-  const own = await createDatabase(inject("postgres"));
+  const database = await createDatabase(inject("postgres"));
   const store = await openServiceStore(folder, { concurrency: 1 });
   await store.keys.createKey("bench");
   await store.close();
   const file = join(folder, "service.sqlite");
   seedJobs(file, "bench", JOBS, { waiting: 0.3 });
-  await copyServiceStore({ file }, { url: own.url }, () => undefined);
+  await copyServiceStore({ file }, { url: database.url }, () => undefined);
   const sqlite = await openDatabase(file, Date.now);
-  const postgres = await openPostgres(own.url, Date.now);
+  const postgres = await openPostgres(database.url, Date.now);
 
   afterAll(async () => {
     await Promise.all([sqlite.close(), postgres.close()]);
-    await own.drop();
+    await database.drop();
   });
 
   const queries = fc.record(
@@ -115,10 +115,10 @@ describe("job lists", async () => {
   );
 
   async function expectTheSame(numRuns: number): Promise<void> {
-    const both = fc.asyncProperty(queries, async (page) => {
+    const property = fc.asyncProperty(queries, async (page) => {
       expect(await listJobs(postgres, USER, page)).toEqual(await listJobs(sqlite, USER, page));
     });
-    await fc.assert(both, { numRuns, seed: 20261126 });
+    await fc.assert(property, { numRuns, seed: 20261126 });
   }
 
   it("returns equal lists for any filter, order and offset", () => expectTheSame(300));
@@ -133,14 +133,17 @@ describe("service runners", () => {
 
   let two: TwoServices;
   let server: RunnerServer;
-  let here: Client;
-  let there: Client;
+  let firstClient: Client;
+  let secondClient: Client;
   let looks = 0;
   beforeEach(async () => {
     two = await startTwoServices({ concurrency: 1, runnerCheckMs: 60_000, runnerLeaseMs: 20_000 });
-    ({ here, there } = await two.clients());
+    ({ first: firstClient, second: secondClient } = await two.clients());
     const bytes = Buffer.from(png(8, 8));
-    server = await startRunnerServer({ objectInfo: gpuClasses(["one.safetensors"]), makes: () => ({ files: [{ name: "x.png", bytes }] }) });
+    server = await startRunnerServer({
+      objectInfo: gpuClasses(["one.safetensors"]),
+      makeOutput: () => ({ files: [{ name: "x.png", bytes }] }),
+    });
     looks = 0;
     server.faults.set("GET /system_stats", async (_request, _response, real) => {
       looks += 1;
@@ -148,119 +151,123 @@ describe("service runners", () => {
     });
   });
 
-  it("shows the slots that both have for what runs inside, until one of them ends", async () => {
-    const slots = async () => (await two.here.service.runners.list()).find(({ address }) => address === null)?.slots;
+  it("shows the slots held by both until one of them exits", async () => {
+    const slots = async () => (await two.first.service.runners.list()).find(({ address }) => address === null)?.slots;
     await until("both are known", async () => (await slots()) === 2);
-    await two.there.service.stop();
+    await two.second.service.stop();
     expect(await slots()).toBe(1);
-    await two.there.service.start();
+    await two.second.service.start();
   });
 
   it("never exceeds a runner's slots and starts each job once", async () => {
-    const added = await two.here.service.runners.add({ address: server.address, label: "A", slots: 2 });
-    expect(added.ok).toBe(true);
-    await until("both know it", async () => (await there.get("/api/object_info/LoadModel")).text.includes("one.safetensors"));
-    const sent = await Promise.all(Array.from({ length: 24 }, (_, seed) => submit(seed % 2 ? here : there, graphOf(seed))));
-    for (const id of sent) expect(await ended(there, id)).toMatchObject({ status: "completed", outputs_count: 1 });
+    const outcome = await two.first.service.runners.add({ address: server.address, label: "A", slots: 2 });
+    expect(outcome.ok).toBe(true);
+    await until("both know it", async () => (await secondClient.get("/api/object_info/LoadModel")).text.includes("one.safetensors"));
+    const jobIds = await Promise.all(Array.from({ length: 24 }, (_, seed) => submit(seed % 2 ? firstClient : secondClient, graphOf(seed))));
+    for (const id of jobIds) expect(await ended(secondClient, id)).toMatchObject({ status: "completed", outputs_count: 1 });
     expect(server.seen.ran).toHaveLength(24);
-    // For each attempt: how many had begun before and not ended yet. The times are those of the commits, which take turns.
+    // For each attempt: how many were active. The times are those of the commits, which are serialized.
     const maxSql = `SELECT max(n)::integer AS n FROM (SELECT count(*) AS n FROM lightdesk_service.attempts AS one
     JOIN lightdesk_service.attempts AS other ON other.started_at <= one.started_at AND other.ended_at > one.started_at GROUP BY one.job_seq) AS counts`;
-    expect((await ask<{ n: number }>(two.url, maxSql))[0]?.n).toBeLessThanOrEqual(2);
+    expect((await queryDatabase<{ n: number }>(two.url, maxSql))[0]?.n).toBeLessThanOrEqual(2);
   });
 
   it("starts built-in jobs while others wait for a busy runner", async () => {
-    await two.here.service.runners.add({ address: server.address, label: "A" });
-    await until("both know it", async () => (await there.get("/api/object_info/LoadModel")).text.includes("one.safetensors"));
+    await two.first.service.runners.add({ address: server.address, label: "A" });
+    await until("both know it", async () => (await secondClient.get("/api/object_info/LoadModel")).text.includes("one.safetensors"));
     server.does("hold");
-    const first = await submit(here, graphOf(0));
+    const first = await submit(firstClient, graphOf(0));
     await until("it is there", () => server.seen.ran.length === 1);
-    const waits = await Promise.all(Array.from({ length: 40 }, (_, seed) => submit(seed % 2 ? here : there, graphOf(seed + 1))));
-    for (const client of [here, there]) {
+    const waits = await Promise.all(
+      Array.from({ length: 40 }, (_, seed) => submit(seed % 2 ? firstClient : secondClient, graphOf(seed + 1))),
+    );
+    for (const client of [firstClient, secondClient]) {
       expect((await ended(client, await submit(client, canvas(5)))).status).toBe("completed");
-      await Promise.all(waits.splice(0, 10).map((id, at) => (at % 2 ? here : there).post("/api/jobs/cancel", { job_ids: [id] })));
+      await Promise.all(
+        waits.splice(0, 10).map((id, at) => (at % 2 ? firstClient : secondClient).post("/api/jobs/cancel", { job_ids: [id] })),
+      );
     }
     expect(server.seen.ran).toHaveLength(1);
     server.does("run");
     server.release();
-    for (const id of [first, ...waits]) expect((await ended(there, id)).status).toBe("completed");
+    for (const id of [first, ...waits]) expect((await ended(secondClient, id)).status).toBe("completed");
     expect(server.seen.ran).toHaveLength(1 + waits.length);
   });
 
   it("starts a job that only one of many free runners can run", async () => {
-    const others = await Promise.all(
+    const runners = await Promise.all(
       Array.from({ length: 7 }, () => startRunnerServer({ objectInfo: gpuClasses(["another.safetensors"]) })),
     );
     try {
-      for (const { address } of others) expect((await two.here.service.runners.add({ address, label: `B ${address}` })).ok).toBe(true);
-      expect((await two.here.service.runners.add({ address: server.address, label: "A" })).ok).toBe(true);
-      // In each round the other runners are free, and their last look through the queue may have found nothing.
+      for (const { address } of runners) expect((await two.first.service.runners.add({ address, label: `B ${address}` })).ok).toBe(true);
+      expect((await two.first.service.runners.add({ address: server.address, label: "A" })).ok).toBe(true);
+      // In each round the other runners are free, and their last queue read may have been empty.
       for (let seed = 0; seed < 5; seed += 1) {
-        const id = await submit(seed % 2 ? there : here, graphOf(seed));
-        expect(await ended(here, id)).toMatchObject({ status: "completed", runner: { label: "A" } });
+        const id = await submit(seed % 2 ? secondClient : firstClient, graphOf(seed));
+        expect(await ended(firstClient, id)).toMatchObject({ status: "completed", runner: { label: "A" } });
       }
     } finally {
-      for (const other of others) await other.close();
+      for (const runner of runners) await runner.close();
     }
   });
 
-  it("follows the jobs of a disconnected service and resubmits nothing", async () => {
-    await two.here.service.runners.add({ address: server.address, label: "A", slots: 2 });
-    await until("both know it", async () => (await there.get("/api/object_info/LoadModel")).text.includes("one.safetensors"));
-    await two.here.service.stop();
+  it("follows a disconnected service's jobs and resubmits nothing", async () => {
+    await two.first.service.runners.add({ address: server.address, label: "A", slots: 2 });
+    await until("both know it", async () => (await secondClient.get("/api/object_info/LoadModel")).text.includes("one.safetensors"));
+    await two.first.service.stop();
     server.does("hold");
-    const id = await submit(there, graphOf(1));
+    const id = await submit(secondClient, graphOf(1));
     await until("it is there", () => server.seen.ran.length === 1);
-    await two.here.service.start();
+    await two.first.service.start();
     two.wire.cut();
     const job = `SELECT fence::integer, holder IN (SELECT id FROM lightdesk_service.processes) AS "isHeld" FROM lightdesk_service.jobs`;
-    await until("it is followed here", async () => (await ask<{ fence: number; isHeld: boolean }>(two.url, job))[0]?.fence === 2);
+    await until("it is followed here", async () => (await queryDatabase<{ fence: number; isHeld: boolean }>(two.url, job))[0]?.fence === 2);
     two.wire.mend();
     server.release();
-    expect(await ended(here, id)).toMatchObject({ status: "completed", outputs_count: 1, runner: { label: "A", attempt: 1 } });
+    expect(await ended(firstClient, id)).toMatchObject({ status: "completed", outputs_count: 1, runner: { label: "A", attempt: 1 } });
     expect([server.seen.submissions.length, server.seen.interrupts.length]).toEqual([1, 0]);
-    await until("the other one answers again", async () => (await detail(there, id)).status === "completed");
+    await until("the other one answers again", async () => (await detail(secondClient, id)).status === "completed");
     const outputs = "SELECT count(*)::integer AS n FROM lightdesk_service.assets WHERE origin = 'output'";
-    expect(await ask(two.url, outputs)).toEqual([{ n: 1 }]);
+    expect(await queryDatabase(two.url, outputs)).toEqual([{ n: 1 }]);
   });
 
   it("follows the jobs of a stopping service and interrupts cancelled ones", async () => {
-    await two.here.service.runners.add({ address: server.address, label: "A" });
-    await until("both know it", async () => (await there.get("/api/object_info/LoadModel")).text.includes("one.safetensors"));
-    await two.here.service.stop();
+    await two.first.service.runners.add({ address: server.address, label: "A" });
+    await until("both know it", async () => (await secondClient.get("/api/object_info/LoadModel")).text.includes("one.safetensors"));
+    await two.first.service.stop();
     server.does("hold");
-    const id = await submit(there, graphOf(1));
+    const id = await submit(secondClient, graphOf(1));
     await until("it is there", () => server.seen.ran.length === 1);
-    await two.here.service.start();
-    await two.there.service.stop();
+    await two.first.service.start();
+    await two.second.service.stop();
     const fence = "SELECT fence::integer FROM lightdesk_service.jobs";
-    await until("it is followed here", async () => (await ask<{ fence: number }>(two.url, fence))[0]?.fence === 2);
-    await here.post("/api/interrupt");
-    expect((await ended(here, id)).status).toBe("cancelled");
+    await until("it is followed here", async () => (await queryDatabase<{ fence: number }>(two.url, fence))[0]?.fence === 2);
+    await firstClient.post("/api/interrupt");
+    expect((await ended(firstClient, id)).status).toBe("cancelled");
     await until("it is not there any more", () => server.queue().running === undefined);
-    await two.there.service.start();
+    await two.second.service.start();
   });
 
   it("shares probes and changes between both services", async () => {
-    const added = await two.here.service.runners.add({ address: server.address, label: "A" });
-    if (!added.ok) throw new Error(added.failure.message);
+    const outcome = await two.first.service.runners.add({ address: server.address, label: "A" });
+    if (!outcome.ok) throw new Error(outcome.failure.message);
     const before = looks;
-    await two.there.service.stop();
-    await two.there.service.start();
-    const id = await submit(there, graphOf(1));
-    await ended(there, id);
+    await two.second.service.stop();
+    await two.second.service.start();
+    const id = await submit(secondClient, graphOf(1));
+    await ended(secondClient, id);
     expect(looks).toBe(before);
-    await two.here.service.runners.change(added.value.id, { state: "paused" });
-    const waits = await submit(there, graphOf(2));
-    await until("it is known there", async () => JSON.stringify(await detail(there, waits)).includes("paused"));
-    await there.post("/api/queue", { clear: true });
+    await two.first.service.runners.change(outcome.value.id, { state: "paused" });
+    const waits = await submit(secondClient, graphOf(2));
+    await until("it is known there", async () => JSON.stringify(await detail(secondClient, waits)).includes("paused"));
+    await secondClient.post("/api/queue", { clear: true });
   });
 
   it("adds an address once for parallel requests at several services", async () => {
     const { address } = server;
-    const all = [two.here, two.there, two.here, two.there].map(({ service }) => service.runners.add({ address }));
+    const all = [two.first, two.second, two.first, two.second].map(({ service }) => service.runners.add({ address }));
     const outcomes = (await Promise.all(all)).map((result) => (result.ok ? "added" : result.failure.code)).sort();
     expect(outcomes).toEqual(["added", "taken", "taken", "taken"]);
-    expect(await two.here.service.runners.add({ address, keep: true })).toMatchObject({ failure: { code: "taken" } });
+    expect(await two.first.service.runners.add({ address, keep: true })).toMatchObject({ failure: { code: "taken" } });
   });
 });

@@ -6,15 +6,15 @@ import { afterAll, beforeAll, beforeEach, describe, expect, inject, test, vi } f
 import { operations } from "@/lib/contract/operations";
 import { getProcessState } from "@/lib/server/running";
 import { StoreUnavailable } from "@/lib/shared/error-codes";
-import { type Asking, createHarness, type Harness } from "@/tests/support/harness";
+import { type HarnessRequest, createHarness, type Harness } from "@/tests/support/harness";
 import { answerJson, type LittleServer } from "@/tests/support/little-server";
 import { liveQuery, openLive } from "@/tests/support/live-stream";
-import { ask, createDatabase, endConnections, type OwnDatabase } from "@/tests/support/postgres-server";
+import { queryDatabase, createDatabase, endConnections, type TestDatabase } from "@/tests/support/postgres-server";
 import { startLittleServer } from "@/tests/support/servers";
 import { until } from "@/tests/support/until";
 
 const FIVE_MINUTES_MS = 300_000;
-let database: OwnDatabase;
+let database: TestDatabase;
 let bytes: string;
 let first: Harness;
 let second: Harness;
@@ -36,7 +36,7 @@ beforeAll(async () => {
   // The clock of this console is wrong.
   second = await createHarness({
     settings,
-    made: await mkdtemp(join(tmpdir(), "lightdesk-second-")),
+    dataDir: await mkdtemp(join(tmpdir(), "lightdesk-second-")),
     // Longer than a test takes.
     upstreamLimits: { sharedMs: 120_000 },
     now: () => Date.now() + FIVE_MINUTES_MS,
@@ -48,7 +48,11 @@ beforeAll(async () => {
     if (method !== "POST") return jobs[0] ? answerJson(response, jobs[0]) : answerJson(response, { code: "NOT_FOUND", message: "no" }, 404);
     const { status, comes } = answers.shift() ?? { status: 200, comes: undefined };
     await comes;
-    answerJson(response, status === 200 ? { prompt_id: `job-${sent().length}`, number: 1, node_errors: {} } : { error: "no" }, status);
+    answerJson(
+      response,
+      status === 200 ? { prompt_id: `job-${submitRequests().length}`, number: 1, node_errors: {} } : { error: "no" },
+      status,
+    );
   });
   connection = await first.connect(service.url, "key-of-the-service");
 });
@@ -60,12 +64,12 @@ afterAll(async () => {
   await rm(bytes, { recursive: true, force: true });
 });
 
-const sent = () => service.seen.filter(({ method, url }) => method === "POST" && url.startsWith("/api/prompt"));
+const submitRequests = () => service.requests.filter(({ method, url }) => method === "POST" && url.startsWith("/api/prompt"));
 
 /** Handlers use the composition of their process; here two share one process. */
-function at(harness: Harness, path: string, asking: Asking): Promise<Response> {
+function at(harness: Harness, path: string, options: HarnessRequest): Promise<Response> {
   getProcessState().composition = harness.console;
-  return harness.request(path, asking);
+  return harness.request(path, options);
 }
 const submit = (harness: Harness, key: string) =>
   at(harness, `/api/prompt?connection=${connection}`, {
@@ -95,33 +99,35 @@ async function waits(harness: Harness, work: Promise<unknown>): Promise<void> {
 test("sends a parallel submission once and returns the same job to both", async () => {
   const gateOpen = gate();
   answers = [{ status: 200, comes: gateOpen.comes }];
-  const one = submit(first, "a-key-that-is-sent-twice");
-  await until("the service has it", () => sent().length === 1);
-  const other = submit(second, "a-key-that-is-sent-twice");
-  await waits(second, other);
+  const firstResponse = submit(first, "a-key-that-is-sent-twice");
+  await until("the service has it", () => submitRequests().length === 1);
+  const secondResponse = submit(second, "a-key-that-is-sent-twice");
+  await waits(second, secondResponse);
   const report = at(second, "/api/console/submissions/a-key-that-is-sent-twice", { as: "operator" });
   await waits(second, report);
   gateOpen.open();
-  const ids = await Promise.all([one, other].map(async (answer) => ((await (await answer).json()) as { prompt_id: string }).prompt_id));
+  const ids = await Promise.all(
+    [firstResponse, secondResponse].map(async (response) => ((await (await response).json()) as { prompt_id: string }).prompt_id),
+  );
   expect(ids).toEqual(["job-1", "job-1"]);
   expect(await (await report).json()).toMatchObject({ state: "accepted", answer: { prompt_id: "job-1" } });
-  expect(sent()).toHaveLength(1);
+  expect(submitRequests()).toHaveLength(1);
 });
 
 test("resends a submission from one console after the other was refused", async () => {
   const gateOpen = gate();
-  const before = sent().length;
+  const before = submitRequests().length;
   answers = [{ status: 400, comes: gateOpen.comes }];
-  const one = submit(first, "a-key-that-is-refused-first");
-  await until("the service has it", () => sent().length === before + 1);
-  const other = submit(second, "a-key-that-is-refused-first");
-  await waits(second, other);
+  const firstResponse = submit(first, "a-key-that-is-refused-first");
+  await until("the service has it", () => submitRequests().length === before + 1);
+  const secondResponse = submit(second, "a-key-that-is-refused-first");
+  await waits(second, secondResponse);
   gateOpen.open();
-  expect([(await one).status, (await other).status]).toEqual([400, 200]);
-  expect(sent()).toHaveLength(before + 2);
+  expect([(await firstResponse).status, (await secondResponse).status]).toEqual([400, 200]);
+  expect(submitRequests()).toHaveLength(before + 2);
 });
 
-test("waits for another console's unsaved answer and returns it", async () => {
+test("waits for another console's unsaved response and returns it", async () => {
   const key = "a-key-whose-answer-comes-late";
   const { submissions } = first.console.store;
   vi.spyOn(submissions, "accepted").mockRejectedValueOnce(new StoreUnavailable("the database is away"));
@@ -141,9 +147,9 @@ test("remembers a console's running work while it lives", async () => {
   const isKnown = () => second.console.store.peers.isUnderWay("something long");
   const end = await peers.beginWork("something long");
   expect(await isKnown()).toBe(true);
-  const holder = async () => (await ask<{ pid: number }>(database.url, holders))[0]?.pid;
+  const holder = async () => (await queryDatabase<{ pid: number }>(database.url, holders))[0]?.pid;
   const before = await holder();
-  await ask(database.url, `SELECT pg_terminate_backend(${before})`);
+  await queryDatabase(database.url, `SELECT pg_terminate_backend(${before})`);
   await until("another connection holds on to it", async () => ![undefined, before].includes(await holder()));
   expect(await isKnown()).toBe(true);
   await end();
@@ -179,7 +185,7 @@ describe("a change through one console", () => {
   };
   beforeEach(() => void (jobs = [{ id: "done", status: "completed", create_time: 1_767_225_600_000 }]));
 
-  test("reaches live updates of the other at once", async () => {
+  test("sends live updates to the other console immediately", async () => {
     getProcessState().composition = second.console;
     const stream = await openLive(second, liveQuery([`job:done?connection=${connection}`]));
     await stream.next("the job", ({ event }) => event === "snapshot");
@@ -189,16 +195,16 @@ describe("a change through one console", () => {
     await stream.close();
   });
 
-  test("ends the sharing of answers at the other", async () => {
+  test("ends response sharing at the other console", async () => {
     expect(await readList(second)).toEqual(["done"]);
     expect((await removeJobs()).status).toBeLessThan(300);
     await until("the empty list", async () => (await readList(second)).length === 0);
   });
 
-  test("reaches the other at most a few times a second", async () => {
-    const changed = vi.spyOn(second.console.jobAnswers, "changed");
+  test("notifies the other console at most a few times a second", async () => {
+    const jobAnswersSpy = vi.spyOn(second.console.jobAnswers, "changed");
     const change = { baseUrl: "http://127.0.0.1:9" };
-    const notices = () => changed.mock.calls.filter(([baseUrl]) => baseUrl === change.baseUrl).length;
+    const notices = () => jobAnswersSpy.mock.calls.filter(([baseUrl]) => baseUrl === change.baseUrl).length;
     for (let count = 0; count < 1000; count += 1) first.console.noteChange(change);
     // The first at once, the others together.
     await until("both notices", () => notices() >= 2);
@@ -207,10 +213,10 @@ describe("a change through one console", () => {
     expect(notices()).toBe(3);
   });
 
-  test("is assumed after notices may have been lost", async () => {
-    const changed = vi.spyOn(second.console.live, "changed");
+  test("is assumed after notifications may have been lost", async () => {
+    const liveSpy = vi.spyOn(second.console.live, "changed");
     await endConnections(database.url);
-    await until("the reconnection", () => changed.mock.calls.some((change) => change[0] === undefined));
+    await until("the reconnection", () => liveSpy.mock.calls.some((change) => change[0] === undefined));
   });
 });
 
@@ -224,8 +230,8 @@ test("accepts and ends a session at both consoles despite clock skew", async () 
 });
 
 test("applies read-only mode to both consoles", async () => {
-  const put = { as: "admin", method: "PUT", json: { note: "Moving" } } as const;
-  expect((await at(first, "/api/console/read-only", put)).status).toBeLessThan(300);
+  const putOptions = { as: "admin", method: "PUT", json: { note: "Moving" } } as const;
+  expect((await at(first, "/api/console/read-only", putOptions)).status).toBeLessThan(300);
   expect((await submit(second, "a-key-while-read-only")).status).toBe(403);
   expect((await at(second, "/api/console/read-only", { as: "owner", method: "DELETE" })).status).toBeLessThan(300);
   expect((await submit(first, "a-key-while-read-only")).status).toBe(200);

@@ -1,4 +1,4 @@
-// Downloads of two services on one PostgreSQL: one service fetches each, both show and cancel it, and it is taken over if a service dies.
+// Downloads of two services on one PostgreSQL: one fetches each, both show and cancel it, and a dead one is replaced.
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, inject, it } from "vitest";
@@ -8,7 +8,7 @@ import { begin, contentOf, outcome, reached, read } from "@/tests/integration/se
 import { record } from "@/tests/integration/service/support";
 import { settingsOf } from "@/tests/support/blob-backends";
 import { type FileSource, patternOf } from "@/tests/support/file-source";
-import { ask, createDatabase, type OwnDatabase } from "@/tests/support/postgres-server";
+import { queryDatabase, createDatabase, type TestDatabase } from "@/tests/support/postgres-server";
 import { startFileSource } from "@/tests/support/servers";
 import { startService } from "@/tests/support/service";
 import { temporaryFolder } from "@/tests/support/temporary-folder";
@@ -24,31 +24,33 @@ describe("two services downloads", () => {
     two = await startTwoServices({ downloadHosts: [source.url], downloadsAtOnce: 1 });
   });
 
-  const partsOf = (bench: TwoServices["here"]) => readdir(join(bench.folder, "downloads"));
+  const partsOf = (bench: TwoServices["first"]) => readdir(join(bench.folder, "downloads"));
   const holders = async () =>
-    (await ask<{ holder: string }>(two.url, "SELECT holder FROM lightdesk_service.tasks WHERE status = 'running'")).map(
+    (await queryDatabase<{ holder: string }>(two.url, "SELECT holder FROM lightdesk_service.tasks WHERE status = 'running'")).map(
       ({ holder }) => holder,
     );
 
-  it("leaves downloads to the other service when full, each fetched once", async () => {
-    const { here, there } = await two.clients();
+  it("leaves downloads to the other service when full and fetches each once", async () => {
+    const { first, second } = await two.clients();
     source.behaviour.holdAfter = 1000;
-    const paths = [await begin(here, `${source.url}/a`), await begin(here, `${source.url}/b`), await begin(here, `${source.url}/c`)];
+    const paths = [await begin(first, `${source.url}/a`), await begin(first, `${source.url}/b`), await begin(first, `${source.url}/c`)];
     await until("two run", async () => (await holders()).length === 2);
     expect(new Set(await holders()).size).toBe(2);
-    const states = async (client: typeof here) => (await Promise.all(paths.map((path) => read(client, path)))).map(({ status }) => status);
-    expect(await states(there)).toEqual(["running", "running", "created"]);
-    expect(await states(here)).toEqual(["running", "running", "created"]);
+    const states = async (client: typeof first) => (await Promise.all(paths.map((path) => read(client, path)))).map(({ status }) => status);
+    expect(await states(second)).toEqual(["running", "running", "created"]);
+    expect(await states(first)).toEqual(["running", "running", "created"]);
     source.behaviour.holdAfter = undefined;
     for (const response of source.pending) response.destroy();
-    for (const path of paths) expect(await outcome(there, path)).toMatchObject({ status: "completed", bytes_downloaded: SIZE });
-    const requests = source.seen.map(({ url }) => url.slice(0, 2));
+    for (const path of paths) expect(await outcome(second, path)).toMatchObject({ status: "completed", bytes_downloaded: SIZE });
+    const requests = source.requests.map(({ url }) => url.slice(0, 2));
     expect(new Set(requests)).toEqual(new Set(["/a", "/b", "/c"]));
-    expect(await ask(two.url, "SELECT count(*)::integer AS n FROM lightdesk_service.assets WHERE origin = 'upload'")).toEqual([{ n: 1 }]);
+    expect(await queryDatabase(two.url, "SELECT count(*)::integer AS n FROM lightdesk_service.assets WHERE origin = 'upload'")).toEqual([
+      { n: 1 },
+    ]);
   });
 
   it("downloads one address once across both services", async () => {
-    const { here, there } = await two.clients();
+    const { first: here, second: there } = await two.clients();
     source.behaviour.holdAfter = 1000;
     const paths = [await begin(here, `${source.url}/same`), await begin(there, `${source.url}/same`)];
     await until("a part of one has come", async () => {
@@ -58,76 +60,78 @@ describe("two services downloads", () => {
     expect((await Promise.all(paths.map((path) => read(here, path)))).map(({ status }) => status).sort()).toEqual(["created", "running"]);
     source.behaviour.holdAfter = undefined;
     for (const response of source.pending) response.destroy();
-    const [one, other] = [await outcome(here, paths[0] ?? ""), await outcome(here, paths[1] ?? "")];
-    expect(record(one.result).asset_id).toBe(record(other.result).asset_id);
+    const [first, second] = [await outcome(here, paths[0] ?? ""), await outcome(here, paths[1] ?? "")];
+    expect(record(first.result).asset_id).toBe(record(second.result).asset_id);
     expect(source.responses.filter(({ start }) => start === 0)).toHaveLength(1);
   });
 
   it("cancels a download from either service and leaves no file", async () => {
-    const { here, there } = await two.clients();
+    const { first, second } = await two.clients();
     source.behaviour.holdAfter = 1000;
-    for (const client of [here, there]) {
-      const path = await begin(here, `${source.url}/${client === here ? "one" : "two"}`);
-      await reached(there, path, 1000);
+    for (const client of [first, second]) {
+      const path = await begin(first, `${source.url}/${client === first ? "one" : "two"}`);
+      await reached(second, path, 1000);
       expect((await client.call("DELETE", path)).status).toBe(204);
-      await until("no part is left", async () => (await partsOf(two.here)).length + (await partsOf(two.there)).length === 0);
-      for (const item of [here, there]) expect(await read(item, path)).toMatchObject({ status: "cancelled" });
-      expect((await there.call("DELETE", path)).status).toBe(409);
+      await until("no part is left", async () => (await partsOf(two.first)).length + (await partsOf(two.second)).length === 0);
+      for (const item of [first, second]) expect(await read(item, path)).toMatchObject({ status: "cancelled" });
+      expect((await second.call("DELETE", path)).status).toBe(409);
     }
   });
 
   it("takes over a dead process's download without trusting its data", async () => {
-    const { here, there } = await two.clients();
+    const { first, second } = await two.clients();
     source.behaviour.holdAfter = 130_000;
-    const path = await begin(there, `${source.url}/taken`);
-    await reached(here, path, 130_000);
-    const [part] = await partsOf(two.there);
+    const path = await begin(second, `${source.url}/taken`);
+    await reached(first, path, 130_000);
+    const [part] = await partsOf(two.second);
     // Cut off from the database it keeps fetching, and is given up all the same.
     two.wire.cut();
-    await until("the other one has it", async () => (await partsOf(two.here)).length === 1, { timeoutMs: 20_000 });
-    expect(await partsOf(two.here)).not.toContain(part);
+    await until("the other one has it", async () => (await partsOf(two.first)).length === 1, { timeoutMs: 20_000 });
+    expect(await partsOf(two.first)).not.toContain(part);
     source.behaviour.holdAfter = undefined;
     for (const response of source.pending) response.destroy();
-    const task = await outcome(here, path);
+    const task = await outcome(first, path);
     expect(task).toMatchObject({ status: "completed", bytes_downloaded: SIZE });
-    expect((await contentOf(here, task)).equals(source.behaviour.bytes)).toBe(true);
+    expect((await contentOf(first, task)).equals(source.behaviour.bytes)).toBe(true);
     two.wire.mend();
-    await until("the part of the first one is gone", async () => (await partsOf(two.there)).length === 0, { timeoutMs: 20_000 });
-    expect(await ask(two.url, "SELECT count(*)::integer AS n FROM lightdesk_service.assets WHERE origin = 'upload'")).toEqual([{ n: 1 }]);
+    await until("the part of the first one is gone", async () => (await partsOf(two.second)).length === 0, { timeoutMs: 20_000 });
+    expect(await queryDatabase(two.url, "SELECT count(*)::integer AS n FROM lightdesk_service.assets WHERE origin = 'upload'")).toEqual([
+      { n: 1 },
+    ]);
   });
 
   it("blocks writes of a replaced worker", async () => {
-    const { here } = await two.clients();
+    const { first } = await two.clients();
     source.behaviour.holdAfter = 100_000;
-    const path = await begin(here, `${source.url}/given-up`);
-    await reached(here, path, 100_000);
+    const path = await begin(first, `${source.url}/given-up`);
+    await reached(first, path, 100_000);
     const another = "('another', now() + interval '1 hour', 0)";
-    await ask(two.url, `INSERT INTO lightdesk_service.processes (id, seen_at, slots) VALUES ${another}`);
-    await ask(two.url, "UPDATE lightdesk_service.tasks SET holder = 'another', bytes_downloaded = 5");
+    await queryDatabase(two.url, `INSERT INTO lightdesk_service.processes (id, seen_at, slots) VALUES ${another}`);
+    await queryDatabase(two.url, "UPDATE lightdesk_service.tasks SET holder = 'another', bytes_downloaded = 5");
     source.behaviour.holdAfter = undefined;
     for (const response of source.pending) response.destroy();
-    await until("its part is gone", async () => (await partsOf(two.here)).length === 0 && (await partsOf(two.there)).length === 0);
-    expect(await read(here, path)).toMatchObject({ status: "running", bytes_downloaded: 5 });
-    expect(await ask(two.url, "SELECT holder FROM lightdesk_service.tasks")).toEqual([{ holder: "another" }]);
-    expect(await ask(two.url, "SELECT 1 FROM lightdesk_service.assets WHERE origin = 'upload'")).toEqual([]);
+    await until("its part is gone", async () => (await partsOf(two.first)).length === 0 && (await partsOf(two.second)).length === 0);
+    expect(await read(first, path)).toMatchObject({ status: "running", bytes_downloaded: 5 });
+    expect(await queryDatabase(two.url, "SELECT holder FROM lightdesk_service.tasks")).toEqual([{ holder: "another" }]);
+    expect(await queryDatabase(two.url, "SELECT 1 FROM lightdesk_service.assets WHERE origin = 'upload'")).toEqual([]);
   });
 
   it("continues a stopping service's downloads at the other", async () => {
-    const { here, there } = await two.clients();
+    const { first, second } = await two.clients();
     source.behaviour.holdAfter = 1000;
-    const path = await begin(there, `${source.url}/left`);
-    await reached(here, path, 1000);
+    const path = await begin(second, `${source.url}/left`);
+    await reached(first, path, 1000);
     source.behaviour.holdAfter = undefined;
-    await two.there.service.stop();
-    expect(await outcome(here, path)).toMatchObject({ status: "completed", bytes_downloaded: SIZE });
-    await two.there.service.start();
-    await until("its part is swept", async () => (await partsOf(two.there)).length === 0);
+    await two.second.service.stop();
+    expect(await outcome(first, path)).toMatchObject({ status: "completed", bytes_downloaded: SIZE });
+    await two.second.service.start();
+    await until("its part is swept", async () => (await partsOf(two.second)).length === 0);
   });
 });
 
 describe("shared files", () => {
   let root: string;
-  let databases: OwnDatabase[];
+  let databases: TestDatabase[];
   beforeEach(async () => {
     root = temporaryFolder();
     databases = await Promise.all([1, 2].map(() => createDatabase(inject("postgres"))));
@@ -144,7 +148,7 @@ describe("shared files", () => {
       ...(blobs !== undefined && settingsOf({ LIGHTDESK_BLOBS: join(root, blobs) })),
     });
 
-  it("refuses a place to which no file was copied, as long as there are files of users", async () => {
+  it("refuses an uncopied store while users have files", async () => {
     const first = await start("first");
     const client = first.client();
     const empty = /LIGHTDESK_BLOBS names a store without this service.s files\. .* npm run copy-blobs -- --to STORE/;
@@ -159,7 +163,7 @@ describe("shared files", () => {
     await first.service.stop();
   });
 
-  it("refuses a data folder, and a place, of another database", async () => {
+  it("refuses a data folder or store of another database", async () => {
     const first = await start("first", { blobs: "place" });
     await first.service.stop();
     await expect(start("first", { blobs: "other", at: 1 })).rejects.toThrow(
@@ -170,16 +174,16 @@ describe("shared files", () => {
     );
   });
 
-  it("refuses a service whose files are elsewhere than the others'", async () => {
-    const own = await start("own");
+  it("refuses a service whose files are in a different store", async () => {
+    const ownBench = await start("own");
     await expect(start("joining", { blobs: "place" })).rejects.toThrow(
       /stores its files in its own data folder, .* start both with the same LIGHTDESK_BLOBS/,
     );
     // The running service continues, and the refused one is not counted.
-    expect((await own.client().upload("mine", "mine.txt")).status).toBe(201);
-    await own.service.stop();
-    await own.service.start();
-    await own.service.stop();
+    expect((await ownBench.client().upload("mine", "mine.txt")).status).toBe(201);
+    await ownBench.service.stop();
+    await ownBench.service.start();
+    await ownBench.service.stop();
 
     const sharing = await start("shared", { blobs: "another", at: 1 });
     await expect(start("own", { at: 1 })).rejects.toThrow(/belongs to another database/);
@@ -198,9 +202,9 @@ describe("shared files", () => {
     const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
     const copyBack = () => copyBlobs({ dataDir: join(root, "joined"), settings, to: "data-folder", log });
     // While another one runs, more may be stored where the files were.
-    const other = await start("other", { blobs: "place" });
+    const otherBench = await start("other", { blobs: "place" });
     expect(await copyBack()).toMatchObject({ missing: [], damaged: [], todo: expect.stringContaining("Stop it, then run this again") });
-    await other.service.stop();
+    await otherBench.service.stop();
     const copied = await copyBack();
     expect(copied).toMatchObject({ missing: [], damaged: [] });
     expect(copied.todo).toBeUndefined();

@@ -1,7 +1,7 @@
 // Two services on one PostgreSQL run jobs together: each job once, fairly between users; each service shows and cancels the other's jobs.
 import { beforeEach, expect, it, vi } from "vitest";
 import { canvas, detail, ended, type Json, list, record, running, string, submit, waiting } from "@/tests/integration/service/support";
-import { ask } from "@/tests/support/postgres-server";
+import { queryDatabase } from "@/tests/support/postgres-server";
 import { startTwoServices, type TwoServices } from "@/tests/support/two-services";
 import { until } from "@/tests/support/until";
 
@@ -11,21 +11,21 @@ beforeEach(async () => {
 });
 
 const jobs = (rest = "") =>
-  ask<{ id: string; state: string; holder: string; attempts: string; fence: string }>(
+  queryDatabase<{ id: string; state: string; holder: string; attempts: string; fence: string }>(
     two.url,
     `SELECT id, state, holder, attempts, fence FROM lightdesk_service.jobs ${rest} ORDER BY seq`,
   );
-const entries = async () => (await ask<{ n: number }>(two.url, "SELECT count(*)::integer AS n FROM lightdesk_queue.jobs"))[0]?.n;
+const entries = async () => (await queryDatabase<{ n: number }>(two.url, "SELECT count(*)::integer AS n FROM lightdesk_queue.jobs"))[0]?.n;
 
-it("runs each job once, at both, whichever it was sent to", async () => {
-  const { here, there } = await two.clients();
-  const sent = await Promise.all(
+it("runs each job once, wherever it was submitted", async () => {
+  const { first, second } = await two.clients();
+  const submitted = await Promise.all(
     Array.from({ length: 30 }, async (_, color) => {
-      const [client, other] = color % 2 === 0 ? [here, there] : [there, here];
-      return { other, id: await submit(client, waiting(0.05, color + 1)) };
+      const [client, otherClient] = color % 2 === 0 ? [first, second] : [second, first];
+      return { other: otherClient, id: await submit(client, waiting(0.05, color + 1)) };
     }),
   );
-  for (const { other, id } of sent) expect(await ended(other, id)).toMatchObject({ status: "completed", outputs_count: 1 });
+  for (const { other, id } of submitted) expect(await ended(other, id)).toMatchObject({ status: "completed", outputs_count: 1 });
   const all = await jobs();
   expect(all.map(({ attempts, fence }) => [attempts, fence])).toEqual(all.map(() => ["1", "1"]));
   expect(new Set(all.map(({ holder }) => holder)).size).toBe(2);
@@ -34,15 +34,15 @@ it("runs each job once, at both, whichever it was sent to", async () => {
 
 it("shares turns fairly between users across both services", async () => {
   const [ada, bob] = [await two.clients("ada"), await two.clients("bob")];
-  const blocking = [await submit(ada.here, waiting(2)), await submit(ada.here, waiting(2, 2))];
-  for (const id of blocking) await running(ada.here, id);
-  const sent: { name: string; id: string; client: typeof ada.here }[] = [];
+  const blocking = [await submit(ada.first, waiting(2)), await submit(ada.first, waiting(2, 2))];
+  for (const id of blocking) await running(ada.first, id);
+  const submitted: { name: string; id: string; client: typeof ada.first }[] = [];
   for (let color = 1; color <= 8; color += 1)
-    sent.push({ name: "ada", client: ada.here, id: await submit(ada.here, waiting(0.05, color)) });
+    submitted.push({ name: "ada", client: ada.first, id: await submit(ada.first, waiting(0.05, color)) });
   for (let color = 1; color <= 4; color += 1)
-    sent.push({ name: "bob", client: bob.there, id: await submit(bob.there, waiting(0.05, color)) });
+    submitted.push({ name: "bob", client: bob.second, id: await submit(bob.second, waiting(0.05, color)) });
   const began = await Promise.all(
-    sent.map(async ({ name, client, id }) => ({ name, at: Number((await ended(client, id)).execution_start_time) })),
+    submitted.map(async ({ name, client, id }) => ({ name, at: Number((await ended(client, id)).execution_start_time) })),
   );
   const order = began.sort((a, b) => a.at - b.at).map(({ name }) => name);
   // At no point is either user more than two jobs ahead, until all of bob's have begun.
@@ -53,144 +53,150 @@ it("shares turns fairly between users across both services", async () => {
   }
 });
 
-it("cancels from one service what waits or runs at the other", async () => {
-  const { here, there } = await two.clients();
-  const ids = [await submit(here, waiting(3600)), await submit(here, waiting(3600, 2))];
-  for (const id of ids) await running(here, id);
-  const waits = await submit(there, waiting(3600, 3));
-  const done = (await here.post("/api/jobs/cancel", { job_ids: [...ids, waits] })).body;
-  expect(done).toMatchObject({});
-  for (const id of [...ids, waits]) expect((await detail(there, id)).status).toBe("cancelled");
+it("cancels waiting and running jobs of the other service", async () => {
+  const { first, second } = await two.clients();
+  const ids = [await submit(first, waiting(3600)), await submit(first, waiting(3600, 2))];
+  for (const id of ids) await running(first, id);
+  const waits = await submit(second, waiting(3600, 3));
+  const cancelResult = (await first.post("/api/jobs/cancel", { job_ids: [...ids, waits] })).body;
+  expect(cancelResult).toMatchObject({});
+  for (const id of [...ids, waits]) expect((await detail(second, id)).status).toBe("cancelled");
   // Both slots are free, as their workers were stopped.
-  const next = [await submit(there, canvas(7)), await submit(there, canvas(8))];
-  for (const id of next) expect((await ended(there, id)).status).toBe("completed");
+  const next = [await submit(second, canvas(7)), await submit(second, canvas(8))];
+  for (const id of next) expect((await ended(second, id)).status).toBe("completed");
   expect((await jobs(`WHERE id = '${ids[0]}'`))[0]).toMatchObject({ state: "cancelled", attempts: "1" });
 });
 
-it("interrupts at each what runs at either, of that user alone", async () => {
+it("interrupts the user's own running jobs on both services", async () => {
   const [ada, bob] = [await two.clients("ada"), await two.clients("bob")];
-  const [first, second] = [await submit(ada.here, waiting(3600)), await submit(bob.here, waiting(3600))];
-  await running(ada.here, first);
-  await running(bob.here, second);
-  await ada.there.post("/api/interrupt");
-  await ada.here.post("/api/interrupt");
-  expect((await ended(ada.here, first)).status).toBe("cancelled");
-  expect((await detail(bob.here, second)).status).toBe("in_progress");
-  await bob.there.post("/api/interrupt", { prompt_id: second });
-  await bob.here.post("/api/interrupt", { prompt_id: second });
-  expect((await ended(bob.there, second)).status).toBe("cancelled");
+  const [first, second] = [await submit(ada.first, waiting(3600)), await submit(bob.first, waiting(3600))];
+  await running(ada.first, first);
+  await running(bob.first, second);
+  await ada.second.post("/api/interrupt");
+  await ada.first.post("/api/interrupt");
+  expect((await ended(ada.first, first)).status).toBe("cancelled");
+  expect((await detail(bob.first, second)).status).toBe("in_progress");
+  await bob.second.post("/api/interrupt", { prompt_id: second });
+  await bob.first.post("/api/interrupt", { prompt_id: second });
+  expect((await ended(bob.second, second)).status).toBe("cancelled");
 });
 
-it("clears from one service and resets the user's turn at both", async () => {
+it("clears from one service and resets the user's turn on both", async () => {
   const [ada, bob] = [await two.clients("ada"), await two.clients("bob")];
-  const blocking = [await submit(bob.here, waiting(3600)), await submit(bob.here, waiting(3600, 2))];
-  for (const id of blocking) await running(bob.here, id);
-  const sent = await Promise.all(Array.from({ length: 60 }, (_, color) => submit(ada.here, waiting(3600, color + 1))));
-  const cleared = record((await ada.there.post("/api/queue", { clear: true })).body);
-  expect([...(cleared.deleted as string[])].sort()).toEqual([...sent].sort());
+  const blocking = [await submit(bob.first, waiting(3600)), await submit(bob.first, waiting(3600, 2))];
+  for (const id of blocking) await running(bob.first, id);
+  const jobIds = await Promise.all(Array.from({ length: 60 }, (_, color) => submit(ada.first, waiting(3600, color + 1))));
+  const cleared = record((await ada.second.post("/api/queue", { clear: true })).body);
+  expect([...(cleared.deleted as string[])].sort()).toEqual([...jobIds].sort());
   expect(await entries()).toBe(0);
-  await submit(bob.there, waiting(3600, 3));
-  await submit(bob.there, waiting(3600, 4));
-  const next = await submit(ada.there, canvas(3));
-  await bob.here.post("/api/jobs/cancel", { job_ids: blocking });
-  expect((await ended(ada.here, next)).status).toBe("completed");
-  for (const client of [bob.here, bob.there]) await client.post("/api/queue", { clear: true });
-  for (const client of [bob.here, bob.there]) await client.post("/api/interrupt");
+  await submit(bob.second, waiting(3600, 3));
+  await submit(bob.second, waiting(3600, 4));
+  const next = await submit(ada.second, canvas(3));
+  await bob.first.post("/api/jobs/cancel", { job_ids: blocking });
+  expect((await ended(ada.first, next)).status).toBe("completed");
+  for (const client of [bob.first, bob.second]) await client.post("/api/queue", { clear: true });
+  for (const client of [bob.first, bob.second]) await client.post("/api/interrupt");
 });
 
 it("requeues a stopping service's jobs without using an attempt", async () => {
-  const { here, there } = await two.clients();
-  const ids = [await submit(here, waiting(3600)), await submit(here, waiting(3600, 2))];
-  for (const id of ids) await running(here, id);
-  const [holder] = (await ask<{ id: string }>(two.url, "SELECT id FROM lightdesk_service.processes")).map(({ id }) => id);
+  const { first, second } = await two.clients();
+  const ids = [await submit(first, waiting(3600)), await submit(first, waiting(3600, 2))];
+  for (const id of ids) await running(first, id);
+  const [holder] = (await queryDatabase<{ id: string }>(two.url, "SELECT id FROM lightdesk_service.processes")).map(({ id }) => id);
   expect(holder).toBeDefined();
-  await two.there.service.stop();
+  await two.second.service.stop();
   const [left] = (await jobs("WHERE state = 'pending'")).map(({ id }) => id);
   expect((await jobs()).map(({ state }) => state).sort()).toEqual(["in_progress", "pending"]);
-  await here.post("/api/interrupt");
-  await until("it runs at the one that is left", async () => (await detail(here, left ?? "")).status === "in_progress");
+  await first.post("/api/interrupt");
+  await until("it runs at the one that is left", async () => (await detail(first, left ?? "")).status === "in_progress");
   expect((await jobs(`WHERE id = '${left}'`))[0]).toMatchObject({ attempts: "1", fence: "2" });
-  await here.post("/api/interrupt");
-  await two.there.service.start();
-  const ids2 = list(record((await there.get("/api/jobs?status=cancelled")).body).jobs).map((job: Json) => string(job.id));
+  await first.post("/api/interrupt");
+  await two.second.service.start();
+  const ids2 = list(record((await second.get("/api/jobs?status=cancelled")).body).jobs).map((job: Json) => string(job.id));
   expect(ids2.sort()).toEqual([...ids].sort());
 });
 
 it("repairs a lost and a stale queue entry at the start", async () => {
-  const { here, there } = await two.clients();
-  const blocking = [await submit(here, waiting(3600)), await submit(here, waiting(3600, 2))];
-  for (const id of blocking) await running(here, id);
-  const sent = [await submit(here, canvas(3)), await submit(here, canvas(4))];
-  await ask(two.url, "DELETE FROM lightdesk_queue._private_jobs WHERE key = (SELECT max(key) FROM lightdesk_queue._private_jobs)");
-  await ask(two.url, "SELECT lightdesk_queue.add_job('run', job_key => seq::text) FROM lightdesk_service.jobs WHERE state = 'in_progress'");
-  await two.there.service.stop();
-  await two.there.service.start();
-  await here.post("/api/interrupt");
-  for (const id of [...sent, await submit(there, canvas(5))]) expect((await ended(here, id)).status).toBe("completed");
+  const { first, second } = await two.clients();
+  const blocking = [await submit(first, waiting(3600)), await submit(first, waiting(3600, 2))];
+  for (const id of blocking) await running(first, id);
+  const jobIds = [await submit(first, canvas(3)), await submit(first, canvas(4))];
+  await queryDatabase(
+    two.url,
+    "DELETE FROM lightdesk_queue._private_jobs WHERE key = (SELECT max(key) FROM lightdesk_queue._private_jobs)",
+  );
+  await queryDatabase(
+    two.url,
+    "SELECT lightdesk_queue.add_job('run', job_key => seq::text) FROM lightdesk_service.jobs WHERE state = 'in_progress'",
+  );
+  await two.second.service.stop();
+  await two.second.service.start();
+  await first.post("/api/interrupt");
+  for (const id of [...jobIds, await submit(second, canvas(5))]) expect((await ended(first, id)).status).toBe("completed");
   await until("nothing is left in the queue", async () => (await entries()) === 0);
 });
 
 it("requeues jobs that a disconnected service took but did not start", async () => {
-  const { here } = await two.clients();
-  for (const id of [await submit(here, waiting(3600)), await submit(here, waiting(3600, 2))]) await running(here, id);
-  const waits = await submit(here, canvas(3));
+  const { first } = await two.clients();
+  for (const id of [await submit(first, waiting(3600)), await submit(first, waiting(3600, 2))]) await running(first, id);
+  const waits = await submit(first, canvas(3));
   const entry = `FROM lightdesk_queue._private_jobs WHERE key = (SELECT seq::text FROM lightdesk_service.jobs WHERE id = '${waits}')`;
-  await ask(two.url, `DELETE ${entry}`);
+  await queryDatabase(two.url, `DELETE ${entry}`);
   two.wire.cut();
-  await until("it is given out again", async () => (await ask(two.url, `SELECT 1 ${entry}`)).length === 1);
+  await until("it is given out again", async () => (await queryDatabase(two.url, `SELECT 1 ${entry}`)).length === 1);
   two.wire.mend();
-  await here.post("/api/interrupt");
-  expect((await ended(here, waits)).status).toBe("completed");
+  await first.post("/api/interrupt");
+  expect((await ended(first, waits)).status).toBe("completed");
 });
 
-it("runs a job after a hundred failed attempts to take it", async () => {
-  const { here } = await two.clients();
-  for (const id of [await submit(here, waiting(3600)), await submit(here, waiting(3600, 2))]) await running(here, id);
-  const waits = await submit(here, canvas(3));
-  await ask(two.url, "UPDATE lightdesk_queue._private_jobs SET attempts = attempts + 100");
-  await here.post("/api/interrupt");
-  expect((await ended(here, waits)).status).toBe("completed");
+it("runs a job after a hundred failed attempts to claim it", async () => {
+  const { first } = await two.clients();
+  for (const id of [await submit(first, waiting(3600)), await submit(first, waiting(3600, 2))]) await running(first, id);
+  const waits = await submit(first, canvas(3));
+  await queryDatabase(two.url, "UPDATE lightdesk_queue._private_jobs SET attempts = attempts + 100");
+  await first.post("/api/interrupt");
+  expect((await ended(first, waits)).status).toBe("completed");
 });
 
-it("takes jobs although its first question to the queue failed", async () => {
-  const { here } = await two.clients();
-  await two.here.service.stop();
-  await two.there.service.stop();
-  await ask(two.url, "CREATE SEQUENCE failures");
+it("runs jobs although its first queue read failed", async () => {
+  const { first } = await two.clients();
+  await two.first.service.stop();
+  await two.second.service.stop();
+  await queryDatabase(two.url, "CREATE SEQUENCE failures");
   const fail = "BEGIN PERFORM nextval('failures'); RAISE EXCEPTION 'not now'; END";
-  await ask(two.url, `CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS $$ ${fail} $$`);
+  await queryDatabase(two.url, `CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS $$ ${fail} $$`);
   const tasks = "lightdesk_queue._private_tasks";
-  await ask(two.url, `CREATE TRIGGER fails BEFORE INSERT ON ${tasks} FOR EACH STATEMENT EXECUTE FUNCTION fail()`);
-  await two.here.service.start();
-  await until("it has asked", async () => (await ask<{ is: boolean }>(two.url, "SELECT is_called AS is FROM failures"))[0]?.is);
-  await ask(two.url, `DROP TRIGGER fails ON ${tasks}`);
-  expect((await ended(here, await submit(here, canvas(1)))).status).toBe("completed");
+  await queryDatabase(two.url, `CREATE TRIGGER fails BEFORE INSERT ON ${tasks} FOR EACH STATEMENT EXECUTE FUNCTION fail()`);
+  await two.first.service.start();
+  await until("it has asked", async () => (await queryDatabase<{ is: boolean }>(two.url, "SELECT is_called AS is FROM failures"))[0]?.is);
+  await queryDatabase(two.url, `DROP TRIGGER fails ON ${tasks}`);
+  expect((await ended(first, await submit(first, canvas(1)))).status).toBe("completed");
   // The library prints the error.
   for (const [logged] of vi.mocked(console.error).mock.calls) expect(String(logged)).toContain("not now");
   vi.mocked(console.error).mockClear();
-  await two.there.service.start();
+  await two.second.service.start();
 });
 
 it("requeues a cut-off service's jobs and fails third attempts", async () => {
-  const { here, there } = await two.clients();
+  const { first: here, second: there } = await two.clients();
   const ids = [await submit(there, waiting(3600)), await submit(there, waiting(3600, 2))];
   for (const id of ids) await running(here, id);
   const [first, second] = await jobs();
   two.wire.cut();
-  const lost = await until("one of them waits", async () => (await jobs("WHERE state = 'pending'"))[0]);
-  expect([first, second].find((job) => job?.id === lost.id)?.holder).toBe(lost.holder);
-  expect(lost).toMatchObject({ attempts: "1", fence: "1" });
+  const lostJob = await until("one of them waits", async () => (await jobs("WHERE state = 'pending'"))[0]);
+  expect([first, second].find((job) => job?.id === lostJob.id)?.holder).toBe(lostJob.holder);
+  expect(lostJob).toMatchObject({ attempts: "1", fence: "1" });
   await here.post("/api/interrupt");
-  await until("it runs here", async () => (await detail(here, lost.id)).status === "in_progress");
+  await until("it runs here", async () => (await detail(here, lostJob.id)).status === "in_progress");
   two.wire.mend();
   await here.post("/api/interrupt");
-  expect((await ended(there, lost.id)).status).toBe("cancelled");
+  expect((await ended(there, lostJob.id)).status).toBe("cancelled");
 
-  const again = [await submit(there, waiting(3600, 3)), await submit(there, waiting(3600, 4))];
-  for (const id of again) await running(here, id);
+  const laterIds = [await submit(there, waiting(3600, 3)), await submit(there, waiting(3600, 4))];
+  for (const id of laterIds) await running(here, id);
   const url = new URL(two.url);
   url.searchParams.set("options", "-c search_path=lightdesk_service");
-  await ask(url.href, "UPDATE jobs SET attempts = 3 WHERE state = 'in_progress'");
+  await queryDatabase(url.href, "UPDATE jobs SET attempts = 3 WHERE state = 'in_progress'");
   two.wire.cut();
   const failed = await until("one of them has failed", async () => (await jobs("WHERE state = 'failed'"))[0]);
   expect(await detail(here, failed.id)).toMatchObject({ execution_error: { exception_type: "WorkerLost" } });

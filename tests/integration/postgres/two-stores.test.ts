@@ -1,10 +1,10 @@
-// Two consoles act on one database at the same moment: what may happen only once happens once.
+// Two consoles on one database at the same moment: unique operations happen once.
 import { randomUUID } from "node:crypto";
 import { afterAll, expect, inject, test } from "vitest";
 import { createSharedLimit } from "@/lib/server/limits/attempt-limit";
 import { MAX_TOKENS } from "@/lib/server/store/people/tokens";
 import { openStore, type Store } from "@/lib/server/store/store";
-import { ask, createDatabase } from "@/tests/support/postgres-server";
+import { queryDatabase, createDatabase } from "@/tests/support/postgres-server";
 
 const NOW = Date.UTC(2026, 4, 6);
 /** Longer than the test takes, so that no allowance is refilled. */
@@ -23,13 +23,13 @@ afterAll(async () => {
   await database.drop();
 });
 
-/** Each call is made by both stores, all at once. */
-async function atOnce<T>(count: number, work: (store: Store, index: number) => Promise<T>): Promise<T[]> {
+/** Both stores make each call, all at once. */
+async function runAtOnce<T>(count: number, work: (store: Store, index: number) => Promise<T>): Promise<T[]> {
   return Promise.all(Array.from({ length: count }, (_, index) => work(stores[index % 2 === 0 ? 0 : 1], index)));
 }
 
-test("has one first owner", async () => {
-  const members = await atOnce(12, (store, index) =>
+test("creates only one first owner", async () => {
+  const members = await runAtOnce(12, (store, index) =>
     store.members.createFirstOwner({ name: "Olga", email: `owner${index}@desk.test`, passwordHash: "x", createdAt: NOW }),
   );
   expect(members.filter(Boolean)).toHaveLength(1);
@@ -39,42 +39,42 @@ test("accepts an invitation once and keeps addresses unique", async () => {
   const token = randomUUID();
   const invitation = { email: "new@desk.test", role: "operator", invitedBy: "Mo", expiresAt: NOW + 1000, createdAt: NOW } as const;
   await stores[0].invitations.create({ token, ...invitation });
-  const taken = await atOnce(12, (store, index) => store.invitations.accept(token, { name: `N${index}`, passwordHash: "x" }, NOW));
-  expect(taken.filter((item) => typeof item === "object")).toHaveLength(1);
-  const others = await Promise.all(
+  const results = await runAtOnce(12, (store, index) => store.invitations.accept(token, { name: `N${index}`, passwordHash: "x" }, NOW));
+  expect(results.filter((item) => typeof item === "object")).toHaveLength(1);
+  const members = await Promise.all(
     [1, 2].map((n) => stores[0].members.create({ name: "P", email: `p${n}@desk.test`, role: "viewer", createdAt: NOW })),
   );
-  const renamed = await atOnce(2, (store, index) => store.members.changeAccount(others[index]?.id ?? "", { email: "same@desk.test" }));
+  const renamed = await runAtOnce(2, (store, index) => store.members.changeAccount(members[index]?.id ?? "", { email: "same@desk.test" }));
   expect(renamed.filter(Boolean)).toHaveLength(1);
 });
 
 test("keeps identities and repeated guests unique", async () => {
   const identity = { issuer: "https://id.test", subject: "s", provider: "id" };
-  const members = await atOnce(8, (store, index) =>
+  const members = await runAtOnce(8, (store, index) =>
     store.identities.makeMember({ name: "I", email: `i${index}@desk.test`, role: "viewer", createdAt: NOW }, identity),
   );
   expect(members.filter(Boolean)).toHaveLength(1);
-  const guests = await atOnce(8, (store) => store.members.guest("host", { sub: "g", name: "G" }, NOW));
+  const guests = await runAtOnce(8, (store) => store.members.guest("host", { sub: "g", name: "G" }, NOW));
   expect(new Set(guests.map(({ id }) => id)).size).toBe(1);
 });
 
 test("starts a submission once", async () => {
-  const about = { contentHash: "h", now: NOW, forgetBefore: 0 };
-  const begun = await atOnce(12, (store) => store.submissions.begin({ memberId, key: "key-of-a-submission" }, about));
-  expect(begun.filter(Boolean)).toHaveLength(1);
+  const submission = { contentHash: "h", now: NOW, forgetBefore: 0 };
+  const results = await runAtOnce(12, (store) => store.submissions.begin({ memberId, key: "key-of-a-submission" }, submission));
+  expect(results.filter(Boolean)).toHaveLength(1);
 });
 
 test("starts no more app runs than allowed", async () => {
   const definition = { title: "A", text: "", tags: [], graph: {}, fields: [], outputs: [] };
   const appId = randomUUID();
-  await ask(
+  await queryDatabase(
     database.url,
     `INSERT INTO apps (id, connection_id, title, text, tags, words, definition, access, limits, version, updated_at)
      VALUES ('${appId}', '${connectionId}', 'A', '', '[]', 'a', '${JSON.stringify(definition)}', 'team', '{}', 1, ${NOW})`,
   );
   const run = () => ({ id: randomUUID(), appId, memberId, version: 1, contentHash: "h", inputs: {}, createdAt: NOW, key: undefined });
-  const begun = await atOnce(20, (store) => store.appRuns.begin(run(), { runsPerDay: 3, atOnce: 10, dayBegan: 0 }));
-  expect(begun.filter(Boolean)).toHaveLength(3);
+  const results = await runAtOnce(20, (store) => store.appRuns.begin(run(), { runsPerDay: 3, atOnce: 10, dayBegan: 0 }));
+  expect(results.filter(Boolean)).toHaveLength(3);
 });
 
 test("limits a member's parallel token work and keeps names unique", async () => {
@@ -82,51 +82,51 @@ test("limits a member's parallel token work and keeps names unique", async () =>
     ...{ token: randomUUID(), memberId, name, role: "viewer" as const, connectionId, connectionIds: undefined, operations: [] },
     ...{ createdAt: NOW, expiresAt: undefined },
   });
-  const same = await atOnce(6, (store) => store.tokens.create(token("same")));
-  expect(same.filter((made) => typeof made === "object")).toHaveLength(1);
-  const many = await atOnce(MAX_TOKENS + 10, (store, index) => store.tokens.create(token(`t${index}`)));
-  expect(many.filter((made) => typeof made === "object")).toHaveLength(MAX_TOKENS - 1);
+  const sameNamed = await runAtOnce(6, (store) => store.tokens.create(token("same")));
+  expect(sameNamed.filter((token) => typeof token === "object")).toHaveLength(1);
+  const manyTokens = await runAtOnce(MAX_TOKENS + 10, (store, index) => store.tokens.create(token(`t${index}`)));
+  expect(manyTokens.filter((token) => typeof token === "object")).toHaveLength(MAX_TOKENS - 1);
 });
 
 /** Moves the counted attempts back in time, as if this much time had passed. */
-async function letPass(ms: number): Promise<void> {
-  await ask(database.url, `UPDATE attempts SET full_at = full_at - ${ms}`);
+async function passTime(ms: number): Promise<void> {
+  await queryDatabase(database.url, `UPDATE attempts SET full_at = full_at - ${ms}`);
 }
 
-test("shares attempt limits regardless of clocks and says how long to wait", async () => {
+test("shares attempt limits regardless of clocks and returns the wait", async () => {
   const bucket = { name: "somebody@desk.test", burst: 5, refillMs: HOUR_MS };
-  const clockOf = (index: number) => NOW + (index % 2) * 300_000;
-  const waits = await atOnce(12, (store, index) => store.attempts.take(bucket, clockOf(index)));
+  const clockAt = (index: number) => NOW + (index % 2) * 300_000;
+  const waits = await runAtOnce(12, (store, index) => store.attempts.take(bucket, clockAt(index)));
   expect(waits.filter((wait) => wait === 0)).toHaveLength(5);
   expect(Math.max(...waits)).toBeLessThanOrEqual(HOUR_MS);
-  await letPass(HOUR_MS);
-  expect(await stores[0].attempts.take(bucket, clockOf(0))).toBe(0);
-  expect(await stores[1].attempts.take(bucket, clockOf(1))).toBeGreaterThan(0);
+  await passTime(HOUR_MS);
+  expect(await stores[0].attempts.take(bucket, clockAt(0))).toBe(0);
+  expect(await stores[1].attempts.take(bucket, clockAt(1))).toBeGreaterThan(0);
   await stores[1].attempts.refund(bucket);
-  expect(await stores[0].attempts.take(bucket, clockOf(0))).toBe(0);
+  expect(await stores[0].attempts.take(bucket, clockAt(0))).toBe(0);
   await stores[0].attempts.reset(bucket);
-  expect(await stores[1].attempts.take(bucket, clockOf(1), 5)).toBe(0);
-  expect(await stores[0].attempts.take(bucket, clockOf(0))).toBeGreaterThan(0);
-  expect(await ask(database.url, "SELECT 1 FROM attempts WHERE name LIKE '%desk%'")).toEqual([]);
+  expect(await stores[1].attempts.take(bucket, clockAt(1), 5)).toBe(0);
+  expect(await stores[0].attempts.take(bucket, clockAt(0))).toBeGreaterThan(0);
+  expect(await queryDatabase(database.url, "SELECT 1 FROM attempts WHERE name LIKE '%desk%'")).toEqual([]);
 });
 
-test("shares limits exactly, and most requests write nothing", async () => {
+test("shares limits exactly while most requests write nothing", async () => {
   let takes = 0;
   const limits = stores.map(({ attempts }) => {
     const take: typeof attempts.take = (...args) => ((takes += 1), attempts.take(...args));
     return createSharedLimit({ attempts: { ...attempts, take }, now: () => NOW, of: "requests", burst: 600, refillMs: HOUR_MS });
   });
-  const passed = async (count: number) => {
-    const waits = await atOnce(count, (_, index) => limits[index % 2]?.take("mo") ?? Promise.resolve(-1));
+  const countPassed = async (count: number) => {
+    const waits = await runAtOnce(count, (_, index) => limits[index % 2]?.take("mo") ?? Promise.resolve(-1));
     return waits.filter((wait) => wait === 0).length;
   };
-  expect(await passed(400)).toBe(400);
+  expect(await countPassed(400)).toBe(400);
   expect(takes).toBeLessThanOrEqual(400 / 30 + 2);
-  expect(await passed(800)).toBe(200);
+  expect(await countPassed(800)).toBe(200);
   const before = takes;
-  expect(await passed(100)).toBe(0);
+  expect(await countPassed(100)).toBe(0);
   expect(takes).toBe(before);
-  // An attempt that did not count lets the console ask again.
+  // An attempt that didn't count allows another one.
   await limits[0]?.refund("mo");
   expect(await limits[0]?.take("mo")).toBe(0);
   expect(await limits[0]?.take("mo")).toBeGreaterThan(0);
@@ -134,30 +134,30 @@ test("shares limits exactly, and most requests write nothing", async () => {
 
 test("keeps the log one chain without gaps after failed writes", async () => {
   const entry = (index: number) => ({ at: NOW, requestId: `r${index}`, action: "addMember", status: 200 });
-  await atOnce(60, (store, index) =>
+  await runAtOnce(60, (store, index) =>
     // The database refuses a value that is not a number, after the entry got its number.
     index % 6 === 5 ? expect(store.audit.add({ ...entry(index), status: 0.5 })).rejects.toThrow() : store.audit.add(entry(index)),
   );
   expect(await stores[1].audit.verify()).toMatchObject({ rows: 50 });
-  await ask(database.url, "DELETE FROM audit WHERE id = (SELECT max(id) FROM audit)");
+  await queryDatabase(database.url, "DELETE FROM audit WHERE id = (SELECT max(id) FROM audit)");
   expect(await stores[0].audit.verify()).toEqual({ brokenAt: 50 });
 });
 
 test("limits the job index and counts its jobs", async () => {
   const max = 40;
-  await atOnce(30, (store, index) => {
+  await runAtOnce(30, (store, index) => {
     const notes = Array.from({ length: 4 }, (_, of) => {
       const jobId = `job-${(index * 3 + of) % 70}`;
       return { jobId, item: { id: jobId, status: "completed" }, createdMs: NOW + ((index * 3 + of) % 70), isExact: true };
     });
     return store.jobIndexStore.note(connectionId, notes, max);
   });
-  const [row] = await ask<{ counted: string; there: string; words: string }>(
+  const [row] = await queryDatabase<{ cachedCount: string; actual: string; words: string }>(
     database.url,
     `SELECT jobs AS counted, (SELECT count(*) FROM ledger_jobs) AS there, (SELECT count(*) FROM ledger_words) AS words FROM ledger_connections`,
   );
-  expect(row).toMatchObject({ counted: row?.there, words: row?.there });
-  expect(Number(row?.there)).toBeLessThanOrEqual(max);
+  expect(row).toMatchObject({ cachedCount: row?.actual, words: row?.actual });
+  expect(Number(row?.actual)).toBeLessThanOrEqual(max);
   await stores[0].jobIndexStore.forget(connectionId, ["job-69", "job-68"]);
   const { total } = await stores[1].jobIndexStore.search(connectionId, {
     words: [],
@@ -166,5 +166,5 @@ test("limits the job index and counts its jobs", async () => {
     sort_by: "create_time",
     sort_order: "desc",
   });
-  expect(total).toBe(Number(row?.there) - 2);
+  expect(total).toBe(Number(row?.actual) - 2);
 });

@@ -4,7 +4,7 @@ import { parseKeyRing } from "@/lib/server/keys/key-ring";
 import { openStore, type Store } from "@/lib/server/store/store";
 import { createDeliverer } from "@/lib/server/webhooks/deliver";
 import { sealTarget } from "@/lib/server/webhooks/sealed-target";
-import { createDatabase, type OwnDatabase } from "@/tests/support/postgres-server";
+import { createDatabase, type TestDatabase } from "@/tests/support/postgres-server";
 import { until } from "@/tests/support/until";
 
 const COUNT = 40;
@@ -12,7 +12,7 @@ const ring = parseKeyRing(`one:${Buffer.alloc(32, 1).toString("base64")}`);
 const log = { info: () => undefined, warn: () => undefined, error: (fields: object) => expect.fail(JSON.stringify(fields)) };
 const ID = "wh_1";
 
-let database: OwnDatabase;
+let database: TestDatabase;
 let stores: Store[];
 let connectionId: string;
 beforeAll(async () => {
@@ -47,23 +47,26 @@ const delivery = (eventId: string) => {
 };
 
 it("stores an event once when two consoles detect it", async () => {
-  const [one, other] = stores;
-  if (!one || !other) throw new Error("no stores");
+  const [first, second] = stores;
+  if (!first || !second) throw new Error("no stores");
   const take = (store: Store, holder: string, ms = 60_000) => store.webhooks.takeWatch(connectionId, { holder, ms, now: Date.now() });
-  expect(await Promise.all([take(one, "one"), take(one, "one")])).toEqual(["", ""]);
-  expect(await take(other, "other")).toBeUndefined();
-  const found = (holder: string) => ({ holder, state: `"${holder}"`, deliveries: [delivery("evt_same")], now: Date.now() });
-  await Promise.all([one.webhooks.recordWatch(connectionId, found("one")), other.webhooks.recordWatch(connectionId, found("other"))]);
-  await one.webhooks.releaseWatches("one");
-  expect(await take(other, "other")).toBe('"one"');
-  await other.webhooks.recordWatch(connectionId, found("other"));
-  expect((await one.webhooks.listDeliveries(ID, 10)).map(({ eventId }) => eventId)).toEqual(["evt_same"]);
+  expect(await Promise.all([take(first, "one"), take(first, "one")])).toEqual(["", ""]);
+  expect(await take(second, "other")).toBeUndefined();
+  const leaseOf = (holder: string) => ({ holder, state: `"${holder}"`, deliveries: [delivery("evt_same")], now: Date.now() });
+  await Promise.all([
+    first.webhooks.recordWatch(connectionId, leaseOf("one")),
+    second.webhooks.recordWatch(connectionId, leaseOf("other")),
+  ]);
+  await first.webhooks.releaseWatches("one");
+  expect(await take(second, "other")).toBe('"one"');
+  await second.webhooks.recordWatch(connectionId, leaseOf("other"));
+  expect((await first.webhooks.listDeliveries(ID, 10)).map(({ eventId }) => eventId)).toEqual(["evt_same"]);
 });
 
 it("sends each delivery from one console", async () => {
-  const sent: string[] = [];
+  const sentIds: string[] = [];
   const send = async (request: Request) => {
-    sent.push(request.headers.get("webhook-id") ?? "");
+    sentIds.push(request.headers.get("webhook-id") ?? "");
     await new Promise((resolve) => setImmediate(resolve));
     return new Response(null, { status: 204 });
   };
@@ -75,5 +78,5 @@ it("sends each delivery from one console", async () => {
   for (const deliverer of deliverers) deliverer.start();
   await until("all are delivered", async () => (await store.webhooks.listDeliveries(ID, 100)).every(({ state }) => state === "delivered"));
   await Promise.all(deliverers.map((deliverer) => deliverer.stop()));
-  expect(sent.sort()).toEqual([...ids, "evt_same"].sort());
+  expect(sentIds.sort()).toEqual([...ids, "evt_same"].sort());
 });

@@ -12,7 +12,7 @@ describe("changing and deleting assets", async () => {
   const add = async (content: string | Uint8Array<ArrayBuffer>, fields: Record<string, string> = {}, name = "a.txt", as = client) =>
     record((await as.upload(content, name, fields)).body);
   const read = async (asset: Json) => record((await client.get(`/api/assets/${string(asset.id)}`)).body);
-  const put = (asset: Json, body: unknown) => client.call("PUT", `/api/assets/${string(asset.id)}`, body);
+  const putAsset = (asset: Json, body: unknown) => client.call("PUT", `/api/assets/${string(asset.id)}`, body);
   const blobOf = (asset: Json, folder = bench.folder) => {
     const hash = string(asset.asset_hash).slice(7);
     return join(folder, "blobs", "blake3-v1", hash.slice(0, 2), hash.slice(2));
@@ -23,7 +23,7 @@ describe("changing and deleting assets", async () => {
       () => false,
     );
 
-  it("edits name, tags, metadata, media type and preview, and answers what it is now", async () => {
+  it("edits name, tags, metadata, media type and preview, and returns them", async () => {
     const preview = await add(png(9, 9), {}, "p.png");
     const asset = await add("edit me", { tags: "a,b", user_metadata: '{"x":1}' });
     const edit = {
@@ -33,7 +33,7 @@ describe("changing and deleting assets", async () => {
       user_metadata: { y: { z: [1] } },
       preview_id: preview.id,
     };
-    const response = await put(asset, { ...edit, unknown: "is ignored" });
+    const response = await putAsset(asset, { ...edit, unknown: "is ignored" });
     expect(response).toMatchObject({
       status: 200,
       body: { id: asset.id, asset_hash: asset.asset_hash, ...edit, updated_at: expect.stringMatching(/Z$/) },
@@ -42,10 +42,10 @@ describe("changing and deleting assets", async () => {
     expect(now).toMatchObject({ ...edit, size: 7, created_at: asset.created_at });
     expect(string(now.preview_url)).toContain(string(preview.asset_hash).slice(7));
     expect(Date.parse(string(now.updated_at))).toBeGreaterThanOrEqual(Date.parse(string(asset.updated_at)));
-    expect((await put(asset, { tags: [] })).body).toMatchObject({ tags: [], name: "Ä new name" });
+    expect((await putAsset(asset, { tags: [] })).body).toMatchObject({ tags: [], name: "Ä new name" });
     // Removed again; an image is its own preview, a text has none.
-    expect(await put(asset, { preview_id: string(preview.id).toUpperCase() })).toMatchObject({ body: { preview_id: preview.id } });
-    expect((await put(asset, { preview_id: null })).status).toBe(200);
+    expect(await putAsset(asset, { preview_id: string(preview.id).toUpperCase() })).toMatchObject({ body: { preview_id: preview.id } });
+    expect((await putAsset(asset, { preview_id: null })).status).toBe(200);
     expect(await read(asset)).toMatchObject({ preview_id: null });
     expect(await read(asset)).not.toHaveProperty("preview_url");
   });
@@ -63,8 +63,8 @@ describe("changing and deleting assets", async () => {
       [{ preview_id: "7" }, "preview_id"],
       [{ preview_id: foreign.id }, "preview_id"],
     ] as const)
-      expect([body, await put(asset, body)]).toMatchObject([body, { status: 400, body: { message: expect.stringContaining(word) } }]);
-    expect((await put(asset, { preview_id: foreign.id })).body).toMatchObject({ code: "INVALID_PREVIEW_ID" });
+      expect([body, await putAsset(asset, body)]).toMatchObject([body, { status: 400, body: { message: expect.stringContaining(word) } }]);
+    expect((await putAsset(asset, { preview_id: foreign.id })).body).toMatchObject({ code: "INVALID_PREVIEW_ID" });
     expect(await read(asset)).toEqual({ ...asset, created_new: undefined });
     for (const method of ["GET", "PUT", "DELETE"]) {
       const response = await bench
@@ -74,7 +74,7 @@ describe("changing and deleting assets", async () => {
     }
   });
 
-  it("shows an asset by itself again when its preview is deleted", async () => {
+  it("falls back to the asset itself when its preview is deleted", async () => {
     const preview = await add(png(11, 9), {}, "p.png");
     const image = await add(png(12, 9), { preview_id: string(preview.id) }, "i.png");
     expect(image).toMatchObject({ preview_id: preview.id, preview_url: expect.stringContaining(string(preview.asset_hash).slice(7)) });
@@ -90,7 +90,7 @@ describe("changing and deleting assets", async () => {
     expect(await client.get(`/api/assets/${string(asset.id).toUpperCase()}`)).toMatchObject({ status: 200, body: { id: asset.id } });
   });
 
-  it("keeps a tag as it was sent, through every door", async () => {
+  it("keeps a tag exactly as sent through every endpoint", async () => {
     const spaced = [" b", "b ", "b"];
     const asset = await add("spaced", { tags: JSON.stringify([" a"]) });
     const path = `/api/assets/${string(asset.id)}`;
@@ -101,14 +101,14 @@ describe("changing and deleting assets", async () => {
       removed: [" b"],
       not_present: [" b "],
     });
-    expect((await put(asset, { tags: [" c "] })).body).toMatchObject({ tags: [" c "] });
-    const again = await client.post("/api/assets/from-hash", { hash: asset.asset_hash, tags: ["d "] });
-    expect(again.body).toMatchObject({ tags: [" c ", "d "] });
+    expect((await putAsset(asset, { tags: [" c "] })).body).toMatchObject({ tags: [" c "] });
+    const secondResponse = await client.post("/api/assets/from-hash", { hash: asset.asset_hash, tags: ["d "] });
+    expect(secondResponse.body).toMatchObject({ tags: [" c ", "d "] });
     expect((await add("spaced part", { tags: " e " })).tags).toEqual([" e "]);
     expect((await add("comma list", { tags: " f , g" })).tags).toEqual(["f", "g"]);
   });
 
-  it("adds and removes tags and says for each what became of it", async () => {
+  it("adds and removes tags and reports the result of each", async () => {
     const asset = await add("tagged", { tags: "one" });
     const path = `/api/assets/${string(asset.id)}/tags`;
     expect((await client.post(path, { tags: ["one", "two", "two", "three"] })).body).toEqual({
@@ -131,7 +131,7 @@ describe("changing and deleting assets", async () => {
     expect((await bench.client("eve").post(path, { tags: ["mine"] })).status).toBe(404);
   });
 
-  it("answers HEAD of a hash by what the user may see, and 400 to another form", async () => {
+  it("answers HEAD of a hash by visibility and 400 for another format", async () => {
     const asset = await add("hashed");
     const head = async (hash: string, as = client) => (await as.raw("HEAD", `/api/assets/hash/${hash}`)).status;
     expect(await head(string(asset.asset_hash))).toBe(200);
@@ -158,23 +158,23 @@ describe("changing and deleting assets", async () => {
   });
 
   it("loses no bytes when the same content is deleted and sent again at the same time", async () => {
-    const other = bench.client("bob");
+    const otherClient = bench.client("bob");
     for (let round = 0; round < 25; round += 1) {
       const content = `race ${round}`;
       const asset = await add(content);
-      const [, again, theirs] = await Promise.all([
+      const [, secondResponse, otherResponse] = await Promise.all([
         client.call("DELETE", `/api/assets/${string(asset.id)}`),
         client.upload(content, "again.txt"),
-        round % 2 === 0 ? other.upload(content, "theirs.txt") : undefined,
+        round % 2 === 0 ? otherClient.upload(content, "theirs.txt") : undefined,
       ]);
-      const left = [[client, again] as const, ...(theirs ? [[other, theirs] as const] : [])];
+      const left = [[client, secondResponse] as const, ...(otherResponse ? [[otherClient, otherResponse] as const] : [])];
       let holders = 0;
-      for (const [who, answer] of left) {
-        const id = string(record(answer.body).id);
+      for (const [who, response] of left) {
+        const id = string(record(response.body).id);
         // It was deleted after it was found again, which is a valid order. But an asset that still exists has its bytes.
         if (id === asset.id) continue;
         holders += 1;
-        expect([round, answer.status, (await who.get(`/api/assets/${id}/content`)).text]).toEqual([round, 201, content]);
+        expect([round, response.status, (await who.get(`/api/assets/${id}/content`)).text]).toEqual([round, 201, content]);
       }
       expect([round, await isThere(blobOf(asset))]).toEqual([round, holders > 0]);
     }

@@ -17,13 +17,13 @@ describe("creating assets, refused", async () => {
   const multipart = { "content-type": `multipart/form-data; boundary=${boundary}` };
   const opening = `--${boundary}\r\nContent-Disposition: form-data; name="file"; filename="a.bin"\r\n\r\n`;
 
-  it("keeps nothing of a body that ends in the middle of the file", async () => {
+  it("discards a body that ends in the middle of the file", async () => {
     const response = await client.call("POST", "/api/assets", opening + "half of the by", multipart);
     expect(response).toMatchObject({ status: 400, body: { code: "TRUNCATED_UPLOAD" } });
     await expectNothingLeft();
   });
 
-  it("keeps nothing of an upload when the sender disconnects", async () => {
+  it("discards an upload when the client disconnects", async () => {
     const body = new ReadableStream<Uint8Array>({
       start(controller) {
         controller.enqueue(new TextEncoder().encode(opening + "x".repeat(100_000)));
@@ -41,7 +41,7 @@ describe("creating assets, refused", async () => {
     await expectNothingLeft();
   });
 
-  it("keeps nothing of a body shorter than declared", async () => {
+  it("discards a body shorter than declared", async () => {
     const whole = `${opening}all\r\n--${boundary}--\r\n`;
     const response = await client.call("POST", "/api/assets", whole, { ...multipart, "content-length": String(whole.length + 10) });
     expect(response).toMatchObject({ status: 400, body: { code: "TRUNCATED_UPLOAD" } });

@@ -32,8 +32,8 @@ describe("creating assets", async () => {
       is_immutable: false,
       created_new: true,
     });
-    const again = await client.upload(bytes, "other.png", { tags: "cats,more" });
-    expect(again).toMatchObject({
+    const secondResponse = await client.upload(bytes, "other.png", { tags: "cats,more" });
+    expect(secondResponse).toMatchObject({
       status: 200,
       body: { id: record(created.body).id, name: "cat.png", tags: ["input", "cats", "more"], created_new: false },
     });
@@ -53,7 +53,7 @@ describe("creating assets", async () => {
     expect(response.body).not.toHaveProperty("preview_url");
   });
 
-  it("creates idempotently under a client's id, which nobody else can take", async () => {
+  it("creates idempotently under a client's id, reserved for that client", async () => {
     const id = "6f0d4f7e-13b2-4a1f-9d5c-0c4f1f8a7a01";
     expect(await client.upload("one", "1.txt", { id })).toMatchObject({ status: 201, body: { id } });
     expect(await client.upload("quite another", "2.txt", { id })).toMatchObject({
@@ -76,7 +76,7 @@ describe("creating assets", async () => {
     expect(await readdir(join(bench.folder, "tmp"))).toEqual([]);
   });
 
-  it("makes a reference from a hash of either kind, for content that the user may see", async () => {
+  it("creates a reference from either kind of hash for visible content", async () => {
     const text = "referenced by hash";
     const asset = record((await client.upload(text, "r.txt")).body);
     const sha256 = createHash("sha256").update(text).digest("hex");
@@ -86,22 +86,22 @@ describe("creating assets", async () => {
     });
     expect(await bench.client("eve").post("/api/assets/from-hash", { hash: asset.asset_hash, tags: ["x"] })).toMatchObject({ status: 404 });
     const shipped = list(record((await client.get("/api/assets?name_contains=photo.png")).body).assets)[0];
-    const own = await client.post("/api/assets/from-hash", { hash: shipped?.asset_hash, tags: ["mine"], name: "My photo" });
-    expect(own).toMatchObject({ status: 201, body: { name: "My photo", tags: ["mine"], is_immutable: false, created_new: true } });
+    const ownAsset = await client.post("/api/assets/from-hash", { hash: shipped?.asset_hash, tags: ["mine"], name: "My photo" });
+    expect(ownAsset).toMatchObject({ status: 201, body: { name: "My photo", tags: ["mine"], is_immutable: false, created_new: true } });
   });
 
   it("lets two users hold the same bytes and deletes them with the last asset", async () => {
     const [ada, bob] = [bench.client("ada"), bench.client("bob")];
-    const [mine, theirs] = [
+    const [ownAsset, otherAsset] = [
       record((await ada.upload("shared bytes", "s.txt")).body),
       record((await bob.upload("shared bytes", "s.txt")).body),
     ];
-    expect(mine.id).not.toBe(theirs.id);
-    const hash = string(mine.asset_hash).slice(7);
+    expect(ownAsset.id).not.toBe(otherAsset.id);
+    const hash = string(ownAsset.asset_hash).slice(7);
     const shard = join(bench.folder, "blobs", "blake3-v1", hash.slice(0, 2));
-    expect((await ada.call("DELETE", `/api/assets/${string(mine.id)}`)).status).toBe(204);
-    expect((await bob.get(`/api/assets/${string(theirs.id)}/content`)).text).toBe("shared bytes");
-    await bob.call("DELETE", `/api/assets/${string(theirs.id)}`);
+    expect((await ada.call("DELETE", `/api/assets/${string(ownAsset.id)}`)).status).toBe(204);
+    expect((await bob.get(`/api/assets/${string(otherAsset.id)}/content`)).text).toBe("shared bytes");
+    await bob.call("DELETE", `/api/assets/${string(otherAsset.id)}`);
     expect(await readdir(shard)).not.toContain(hash.slice(2));
   });
 });

@@ -52,7 +52,7 @@ describe("GET /api/assets", async () => {
 
 const ASSETS = 400;
 const sorts = ["created_at", "updated_at", "name", "size", "last_access_time"] as const;
-type Shown = {
+type ListedAsset = {
   id: string;
   name: string;
   tags: string[];
@@ -62,7 +62,7 @@ type Shown = {
 };
 type Query = { include?: string[]; exclude?: string[]; name?: string; node?: (string | number)[]; width?: number; isPublic: boolean };
 
-function matches(asset: Shown, { include = [], exclude = [], name = "", node, width, isPublic }: Query): boolean {
+function matches(asset: ListedAsset, { include = [], exclude = [], name = "", node, width, isPublic }: Query): boolean {
   return (
     (isPublic || !asset.isPublic) &&
     include.every((tag) => asset.tags.includes(tag)) &&
@@ -130,7 +130,7 @@ describe("the list of assets against a full scan", async () => {
   }
   const database = new SqliteConnection(file, { readOnly: true });
   const tags = database.prepare<[number], string>("SELECT tag FROM asset_tags WHERE asset_seq = ?").pluck();
-  const shown = database
+  const rows = database
     .prepare<[], Record<string, string | number>>("SELECT * FROM assets")
     .all()
     .map((row) => ({
@@ -149,13 +149,13 @@ describe("the list of assets against a full scan", async () => {
   function expected(query: Query, sort: (typeof sorts)[number], order: string): string[] {
     const sign = order === "asc" ? 1 : -1;
     const compare = (a: string | number, b: string | number) => (a === b ? 0 : a < b ? -1 : 1);
-    return shown
+    return rows
       .filter((asset) => matches(asset, query))
       .sort((a, b) => sign * (compare(a.sortBy[sort], b.sortBy[sort]) || compare(a.id, b.id)))
       .map((asset) => asset.id);
   }
 
-  it("answers any filter in any order at any offset, with the exact total and has_more", async () => {
+  it("answers any filter, order and offset with the exact total and has_more", async () => {
     const page = fc.record({
       query: queries,
       sort: fc.constantFrom(...sorts),
@@ -179,7 +179,7 @@ describe("the list of assets against a full scan", async () => {
       fc.asyncProperty(queries, async (query) => {
         const { tag_counts } = record((await client.get(`${toPath(query, "/api/assets/tags/refine")}&limit=1000`)).body);
         const counts: Record<string, number> = {};
-        for (const value of shown.filter((asset) => matches(asset, query)).flatMap((asset) => asset.tags))
+        for (const value of rows.filter((asset) => matches(asset, query)).flatMap((asset) => asset.tags))
           counts[value] = (counts[value] ?? 0) + 1;
         expect(tag_counts).toEqual(counts);
       }),
@@ -196,7 +196,7 @@ describe("the list of assets against a full scan", async () => {
         list(record((await client.get(`/api/tags?limit=1000&${query}`)).body).tags).map((json) => [json.name, json.count]),
       );
     const counts: Record<string, number> = {};
-    for (const value of shown.flatMap((asset) => asset.tags)) counts[value] = (counts[value] ?? 0) + 1;
+    for (const value of rows.flatMap((asset) => asset.tags)) counts[value] = (counts[value] ?? 0) + 1;
     expect(await tagsOf("")).toEqual(counts);
     expect(await tagsOf("include_zero=true")).toMatchObject({ ...counts, fleeting: 0 });
   });
@@ -235,7 +235,7 @@ describe("an asset's last read time", async () => {
     expect(times.fresh(before).last_access_time).toBe(4.5e12);
   });
 
-  it("is in the row for every waiting reader, whoever started the write", async () => {
+  it("is in the row for every waiting reader", async () => {
     const times = createAccessTimes(database, () => 5e12);
     times.touch(await row(2));
     void times.flush();

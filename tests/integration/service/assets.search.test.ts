@@ -16,9 +16,9 @@ describe("searching assets", async () => {
     const { assets, total } = record(
       (await who.get(`/api/assets?${new URLSearchParams({ include_public: "false", ...query }).toString()}`)).body,
     );
-    const found = list(assets).map((asset) => string(asset.name));
-    expect(found.length).toBe(total);
-    return found.sort();
+    const assetNames = list(assets).map((asset) => string(asset.name));
+    expect(assetNames.length).toBe(total);
+    return assetNames.sort();
   };
   const refuses = async (filter: string) =>
     expect(await client.get(`/api/assets?metadata_filter=${encodeURIComponent(filter)}`)).toMatchObject({
@@ -27,7 +27,7 @@ describe("searching assets", async () => {
     });
 
   it("takes quotes, wild cards and the words of a search language for letters", async () => {
-    const odd = [
+    const oddTexts = [
       'say "so" AND (no*)',
       "50%_off - name:x",
       "NEAR(a b)^2 + {marks}",
@@ -36,13 +36,13 @@ describe("searching assets", async () => {
       "NOT OR",
       "🐈‍⬛ cat 🐈.png",
     ];
-    for (const name of odd) await make(name);
-    for (const name of odd) {
+    for (const name of oddTexts) await make(name);
+    for (const name of oddTexts) {
       for (let from = 0; from < name.length; from += 3) {
         const piece = Array.from(name)
           .slice(from, from + 5)
           .join("");
-        const holding = odd.filter((value) => value.toLowerCase().includes(piece.toLowerCase())).sort();
+        const holding = oddTexts.filter((value) => value.toLowerCase().includes(piece.toLowerCase())).sort();
         expect(await names({ name_contains: piece })).toEqual(holding);
       }
     }
@@ -52,16 +52,16 @@ describe("searching assets", async () => {
     expect(await names({ name_contains: "***" })).toEqual([]);
   });
 
-  it("finds one and two letters anywhere, beside tags and metadata", async () => {
+  it("finds one and two letters anywhere, including tags and metadata", async () => {
     const fields = { tags: '["short"]', user_metadata: '{"of":"short names"}' };
     for (const name of ["qx", "q", "aqx", "x q", "xq.Q", "🦊q"]) await make(name, fields);
-    const found = async (piece: string) => names({ name_contains: piece, include_tags: "short", metadata_filter: '{"of":"short names"}' });
-    expect(await found("q")).toEqual(["aqx", "q", "qx", "x q", "xq.Q", "🦊q"]);
-    expect(await found("QX")).toEqual(["aqx", "qx"]);
-    expect(await found(" q")).toEqual(["x q"]);
-    expect(await found(".q")).toEqual(["xq.Q"]);
-    expect(await found("🦊")).toEqual(["🦊q"]);
-    expect(await found("xx")).toEqual([]);
+    const search = async (piece: string) => names({ name_contains: piece, include_tags: "short", metadata_filter: '{"of":"short names"}' });
+    expect(await search("q")).toEqual(["aqx", "q", "qx", "x q", "xq.Q", "🦊q"]);
+    expect(await search("QX")).toEqual(["aqx", "qx"]);
+    expect(await search(" q")).toEqual(["x q"]);
+    expect(await search(".q")).toEqual(["xq.Q"]);
+    expect(await search("🦊")).toEqual(["🦊q"]);
+    expect(await search("xx")).toEqual([]);
     expect(await names({ name_contains: "qx" })).toEqual(["aqx", "qx"]);
   });
 
@@ -71,10 +71,10 @@ describe("searching assets", async () => {
     ["İZMİR.png", ["İZMİR", "i̇zm"], ["ızm"]],
     ["Re\u0301sume\u0301.png", ["résumé", "RÉSUMÉ", "RE\u0301S"], ["resume"]],
     ["ПрИвЕт.png", ["привет", "ИВЕ"], ["privet"]],
-  ])("finds %s by any spelling of its case, accents kept", async (name, found, lost) => {
-    const stored = string(record((await make(name)).body).name);
-    for (const piece of found) expect(await names({ name_contains: piece })).toContain(stored);
-    for (const piece of lost) expect(await names({ name_contains: piece })).not.toContain(stored);
+  ])("finds %s by any spelling of its case, accents kept", async (name, expected, absentNames) => {
+    const assetName = string(record((await make(name)).body).name);
+    for (const piece of expected) expect(await names({ name_contains: piece })).toContain(assetName);
+    for (const piece of absentNames) expect(await names({ name_contains: piece })).not.toContain(assetName);
   });
 
   it("follows a new name and a deletion at once", async () => {
@@ -86,7 +86,7 @@ describe("searching assets", async () => {
     expect(await names({ name_contains: "after-the" })).toEqual([]);
   });
 
-  it("sorts names without case, and gives equal ones the order of their ids", async () => {
+  it("sorts names ignoring case, ties by id", async () => {
     for (const name of ["b-sorted", "A-sorted", "C-sorted", "a-sorted", "B-sorted"]) await make(name);
     const sorted = async (order: string) =>
       list(record((await client.get(`/api/assets?name_contains=-sorted&sort=name&order=${order}`)).body).assets).map((asset) => ({
@@ -115,29 +115,29 @@ describe("searching assets", async () => {
   it("distinguishes numbers, texts, booleans and null in metadata and lists", async () => {
     const kinds = { one: 1, real: 1.5, text: "1", yes: true, word: "true", none: null, list: ["x", 2, { deep: 1 }], object: { x: 1 } };
     for (const [name, value] of Object.entries(kinds)) await make(`metadata ${name}`, { user_metadata: JSON.stringify({ v: value }) });
-    const found = async (filter: unknown) =>
+    const search = async (filter: unknown) =>
       (await names({ name_contains: "metadata ", metadata_filter: JSON.stringify(filter) })).map((name) => name.slice("metadata ".length));
-    expect(await found({ v: 1 })).toEqual(["one"]);
-    expect(await found({ v: 1.0 })).toEqual(["one"]);
-    expect(await found({ v: 1.5 })).toEqual(["real"]);
-    expect(await found({ v: "1" })).toEqual(["text"]);
-    expect(await found({ v: true })).toEqual(["yes"]);
-    expect(await found({ v: "true" })).toEqual(["word"]);
-    expect(await found({ v: null })).toEqual(["none"]);
-    expect(await found({ v: "x" })).toEqual(["list"]);
-    expect(await found({ v: [2, "1", false] })).toEqual(["list", "text"]);
-    expect(await found({ v: { x: 1 } })).toEqual(["object"]);
-    expect(await found({ "v.x": 1 })).toEqual(["object"]);
-    expect(await found({ v: { deep: 1 } })).toEqual([]);
-    expect(await found({ v: [] })).toEqual([]);
-    expect(await found({ v: 1, w: 1 })).toEqual([]);
+    expect(await search({ v: 1 })).toEqual(["one"]);
+    expect(await search({ v: 1.0 })).toEqual(["one"]);
+    expect(await search({ v: 1.5 })).toEqual(["real"]);
+    expect(await search({ v: "1" })).toEqual(["text"]);
+    expect(await search({ v: true })).toEqual(["yes"]);
+    expect(await search({ v: "true" })).toEqual(["word"]);
+    expect(await search({ v: null })).toEqual(["none"]);
+    expect(await search({ v: "x" })).toEqual(["list"]);
+    expect(await search({ v: [2, "1", false] })).toEqual(["list", "text"]);
+    expect(await search({ v: { x: 1 } })).toEqual(["object"]);
+    expect(await search({ "v.x": 1 })).toEqual(["object"]);
+    expect(await search({ v: { deep: 1 } })).toEqual([]);
+    expect(await search({ v: [] })).toEqual([]);
+    expect(await search({ v: 1, w: 1 })).toEqual([]);
     await refuses('{"v":[{"x":1}]}');
     await refuses('{"a\\"b":1}');
   });
 
   it("finds the last of more metadata values than the index keeps", async () => {
-    const many = Object.fromEntries(Array.from({ length: 700 }, (_, index) => [`key${index}`, index]));
-    await make("very much metadata", { user_metadata: JSON.stringify(many) });
+    const metadata = Object.fromEntries(Array.from({ length: 700 }, (_, index) => [`key${index}`, index]));
+    await make("very much metadata", { user_metadata: JSON.stringify(metadata) });
     await make("little metadata", { user_metadata: '{"key699":699}' });
     expect(await names({ metadata_filter: '{"key699":699}' })).toEqual(["little metadata", "very much metadata"]);
     expect(await names({ metadata_filter: '{"key699":700}' })).toEqual([]);
@@ -146,12 +146,12 @@ describe("searching assets", async () => {
   });
 
   it("distinguishes long metadata values that differ only at the end", async () => {
-    const [one, other] = [`${"same ".repeat(100)}one`, `${"same ".repeat(100)}other`];
-    await make("long one", { user_metadata: JSON.stringify({ prompt: one, others: [other] }) });
-    await make("long other", { user_metadata: JSON.stringify({ prompt: other }) });
-    expect(await names({ metadata_filter: JSON.stringify({ prompt: one }) })).toEqual(["long one"]);
-    expect(await names({ metadata_filter: JSON.stringify({ prompt: [other, one] }) })).toEqual(["long one", "long other"]);
-    expect(await names({ metadata_filter: JSON.stringify({ prompt: `${one} ` }) })).toEqual([]);
+    const [first, second] = [`${"same ".repeat(100)}one`, `${"same ".repeat(100)}other`];
+    await make("long one", { user_metadata: JSON.stringify({ prompt: first, others: [second] }) });
+    await make("long other", { user_metadata: JSON.stringify({ prompt: second }) });
+    expect(await names({ metadata_filter: JSON.stringify({ prompt: first }) })).toEqual(["long one"]);
+    expect(await names({ metadata_filter: JSON.stringify({ prompt: [second, first] }) })).toEqual(["long one", "long other"]);
+    expect(await names({ metadata_filter: JSON.stringify({ prompt: `${first} ` }) })).toEqual([]);
   });
 
   it("counts an asset once when its list contains several requested values", async () => {
@@ -180,15 +180,15 @@ describe("searching assets", async () => {
     await make("broken c.txt", { user_metadata: '{"damage":1}' });
     await bench.rows("UPDATE assets SET metadata = '{damaged' WHERE name = 'broken c.txt'");
     const additions: Record<string, string>[] = [{}, { limit: "1" }, { name_contains: "le" }];
-    for (const more of additions) {
+    for (const extra of additions) {
       const { assets, total } = record(
-        (await client.get(`/api/assets?${new URLSearchParams({ metadata_filter: '{"damage":1}', ...more }).toString()}`)).body,
+        (await client.get(`/api/assets?${new URLSearchParams({ metadata_filter: '{"damage":1}', ...extra }).toString()}`)).body,
       );
-      expect([total, list(assets).length]).toEqual([2, "limit" in more ? 1 : 2]);
+      expect([total, list(assets).length]).toEqual([2, "limit" in extra ? 1 : 2]);
     }
   });
 
-  it("shows nobody what another one has", async () => {
+  it("hides other users' assets", async () => {
     await make("ada's secret plan.txt", { tags: "secret", user_metadata: '{"k":"v"}' });
     const eve = bench.client("eve");
     expect(await names({ name_contains: "secret plan" }, eve)).toEqual([]);

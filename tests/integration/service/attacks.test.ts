@@ -9,7 +9,7 @@ import { startFileSource, startRunnerServer } from "@/tests/support/servers";
 import { type Client, type ServiceBench, startService } from "@/tests/support/service";
 import { openServiceProcess } from "@/tests/support/service-process";
 import { until } from "@/tests/support/until";
-import { made, picture } from "./built-in-job";
+import { modelGraph, picture } from "./built-in-job";
 import { outcome } from "./downloads-support";
 import { ended, list, png, record, string, submit } from "./support";
 
@@ -23,7 +23,7 @@ describe("the service", async () => {
     await source.close();
   });
 
-  it("answers one of ten deletes at once with 204, and the others with 404", async () => {
+  it("answers one of ten parallel deletes with 204 and the rest with 404", async () => {
     const asset = string(record((await client.upload("to be deleted", "a.txt")).body).id);
     await client.call("POST", "/api/userdata/gone.txt?overwrite=true", "x");
     for (const path of [`/api/assets/${asset}`, "/api/userdata/gone.txt"]) {
@@ -126,10 +126,10 @@ describe("file names", () => {
     expect((await client.upload(png(6, 4), "\u202e")).body).toMatchObject({ name: "upload" });
   });
 
-  it("strips the names of assets made from a hash and of renamed ones", async () => {
+  it("strips names of assets created from a hash and of renamed ones", async () => {
     const { asset_hash: hash } = record((await client.upload(png(4, 4), "a.png")).body);
-    const other = bench.client("bob");
-    await other.upload(png(4, 4), "b.png");
+    const otherClient = bench.client("bob");
+    await otherClient.upload(png(4, 4), "b.png");
     const created = await client.post("/api/assets/from-hash", { hash, name: TURNED, tags: ["input"] });
     const asset = record(created.body);
     const edited = await client.call("PUT", `/api/assets/${string(asset.id)}`, JSON.stringify({ name: `\u202e${TURNED}` }), {
@@ -138,7 +138,7 @@ describe("file names", () => {
     expect(edited.body).toMatchObject({ name: PLAIN });
   });
 
-  it("strips the prefix of a saved image and the name in the answer's headers", async () => {
+  it("strips the prefix of a saved image and the name in the response headers", async () => {
     const graph = {
       "1": { class_type: "EmptyImage", inputs: { width: 8, height: 8, batch_size: 1, color: 1 } },
       "2": { class_type: "SaveImage", inputs: { images: ["1", 0], filename_prefix: "x\u202ey\u0007" } },
@@ -154,10 +154,10 @@ describe("file names", () => {
   it("strips the names of a runner's files", async () => {
     const server = await startRunnerServer({
       objectInfo: gpuClasses(["one.safetensors"]),
-      makes: (node) => (node.class_type === "SaveImage" ? { files: [{ name: TURNED, bytes: picture(1) }] } : undefined),
+      makeOutput: (node) => (node.class_type === "SaveImage" ? { files: [{ name: TURNED, bytes: picture(1) }] } : undefined),
     });
     await bench.service.runners.add({ address: server.address, label: "GPU" });
-    const job = await ended(client, await submit(client, made()));
+    const job = await ended(client, await submit(client, modelGraph()));
     const [image] = list(record(record(job.outputs)["3"]).images);
     expect(image).toMatchObject({ display_name: PLAIN });
     expect(list(record((await client.get("/api/assets?include_tags=output")).body).assets)[0]).toMatchObject({ name: PLAIN });
@@ -173,9 +173,9 @@ describe("file names", () => {
     [`filename*=UTF-8''${encodeURIComponent(TURNED)}`, `inline; filename*=UTF-8''${PLAIN}`],
     [`filename*=UTF-8''%E6%9D%B1%28.png`, `inline; filename*=UTF-8''%E6%9D%B1%28.png`],
     [`filename*=UTF-8''%80%ff.png`, "inline"],
-  ])("strips the name that a connected service sends with bytes: %s", (sent, expected) => {
+  ])("strips the name that a connected service sends with bytes: %s", (header, expected) => {
     const response = bytesAnswer(
-      new Response("x", { headers: { "content-type": "image/png", "content-disposition": `attachment; ${sent}` } }),
+      new Response("x", { headers: { "content-type": "image/png", "content-disposition": `attachment; ${header}` } }),
     );
     expect(response.headers.get("content-disposition")).toBe(expected);
   });

@@ -56,22 +56,22 @@ describe("blob addresses", async () => {
       expect((await fetch(await addressOf(path))).headers.get("content-disposition")).toMatch(/^attachment; /);
   });
 
-  it("gives no address to clients that may not read the file", async () => {
+  it("returns no URL to clients that may not read the file", async () => {
     const file = await upload(picture, "hers.png");
-    const stranger = bench.client("eve");
+    const otherUser = bench.client("eve");
     for (const path of wholeOf(file, "png")) {
-      for (const response of [await stranger.raw("GET", path), await bench.anonymous().raw("GET", path)])
+      for (const response of [await otherUser.raw("GET", path), await bench.anonymous().raw("GET", path)])
         expect([path, [401, 404].includes(response.status), response.headers.get("location")]).toEqual([path, true, null]);
     }
   });
 
   it("signs file, type, method and time so the bucket refuses others", async () => {
     const file = await upload(picture, "signed.png");
-    const other = await upload("other", "other.txt");
+    const otherUpload = await upload("other", "other.txt");
     const address = await addressOf(`/api/assets/${file.id}/content`);
     expect(new URL(address).searchParams.get("X-Amz-Expires")).toBe(String(SECONDS));
     const keyOf = (hash: string) => `${hash.slice(0, 2)}/${hash.slice(2)}`;
-    for (const changed of [address.replace(keyOf(file.hash), keyOf(other.hash)), address.replace("image%2Fpng", "text%2Fhtml")]) {
+    for (const changed of [address.replace(keyOf(file.hash), keyOf(otherUpload.hash)), address.replace("image%2Fpng", "text%2Fhtml")]) {
       expect(changed).not.toBe(address);
       expect((await fetch(changed)).status).toBe(403);
     }
@@ -82,7 +82,7 @@ describe("blob addresses", async () => {
     expect((await fetch(address)).status).toBe(403);
   });
 
-  it("answers ranges, HEAD, 304, thumbnails, channels and user files itself", async () => {
+  it("serves ranges, HEAD, 304, thumbnails, channels and user files itself", async () => {
     const file = await upload(picture, "own.png");
     for (const path of wholeOf(file, "png")) {
       const part = await client.raw("GET", path, undefined, { range: "bytes=0-3" });
@@ -96,7 +96,7 @@ describe("blob addresses", async () => {
       ]);
       expect((await client.raw("GET", path, undefined, { "if-none-match": `"${file.hash}"` })).status).toBe(304);
     }
-    for (const more of ["&res=64", "&channel=rgb"]) expect((await client.raw("GET", `/api/view?filename=${file.hash}.png${more}`)).status).toBe(200); // prettier-ignore
+    for (const extra of ["&res=64", "&channel=rgb"]) expect((await client.raw("GET", `/api/view?filename=${file.hash}.png${extra}`)).status).toBe(200); // prettier-ignore
     expect((await client.call("POST", "/api/userdata/a.json", "{}")).status).toBe(200);
     expect((await client.raw("GET", "/api/userdata/a.json")).status).toBe(200);
   });
@@ -107,28 +107,28 @@ describe("blob addresses", async () => {
     s3.state.isGone = true;
     expect(await client.get(path)).toMatchObject({ status: 503, body: { message: expect.stringContaining("object store") } });
     s3.state.isGone = false;
-    const stored = `here/blake3-v1/${file.hash.slice(0, 2)}/${file.hash.slice(2)}`;
-    await s3.plant(stored, Buffer.from("short"));
+    const blobKey = `here/blake3-v1/${file.hash.slice(0, 2)}/${file.hash.slice(2)}`;
+    await s3.plant(blobKey, Buffer.from("short"));
     expect(await client.get(path)).toMatchObject({ status: 500, body: { message: expect.stringContaining("are damaged") } });
-    s3.objects.delete(stored);
+    s3.objects.delete(blobKey);
     expect(await client.get(path)).toMatchObject({ status: 404, body: { message: expect.stringContaining("are missing") } });
   });
 
-  it("streams by itself where nothing is set", async () => {
+  it("streams files by default", async () => {
     const quiet = await startService(bucketSettings(s3, "quiet"));
-    const other = quiet.client();
-    const { id } = record((await other.upload(picture, "a.png")).body);
-    expect((await other.raw("GET", `/api/assets/${string(id)}/content`)).status).toBe(200);
+    const otherClient = quiet.client();
+    const { id } = record((await otherClient.upload(picture, "a.png")).body);
+    expect((await otherClient.raw("GET", `/api/assets/${string(id)}/content`)).status).toBe(200);
   });
 
-  it("lets a console fetch keyless only from public or trusted hosts", async () => {
+  it("lets a console fetch without a key only from public or trusted hosts", async () => {
     const file = await upload(picture, "for a console.png");
     const door = await startLittleServer(async ({ method, url, headers }, response) => {
       const requestHeaders = new Headers();
       for (const [name, value] of Object.entries(headers)) if (typeof value === "string") requestHeaders.set(name, value);
-      const answer = await bench.service.fetch(new Request(`http://service.test${url}`, { method, headers: requestHeaders }));
-      response.writeHead(answer.status, Object.fromEntries(answer.headers));
-      if (answer.body) Readable.from(answer.body).pipe(response);
+      const reply = await bench.service.fetch(new Request(`http://service.test${url}`, { method, headers: requestHeaders }));
+      response.writeHead(reply.status, Object.fromEntries(reply.headers));
+      if (reply.body) Readable.from(reply.body).pipe(response);
       else response.end();
     });
     const send = createHttpSend();
@@ -156,8 +156,8 @@ const HASH = "ab".repeat(32);
 
 function gate() {
   let open: () => void = () => undefined;
-  const opened = new Promise<void>((resolve) => (open = resolve));
-  return { open, opened };
+  const gate = new Promise<void>((resolve) => (open = resolve));
+  return { open, opened: gate };
 }
 
 it("stores bytes after a removal and not during its row check", async () => {

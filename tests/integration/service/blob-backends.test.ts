@@ -1,24 +1,24 @@
-// What the service guarantees about bytes, in each backend: a client cannot distinguish the backends.
+// The service's guarantees about bytes, equal in each backend.
 import { randomBytes } from "node:crypto";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { blake3 } from "@napi-rs/blake-hash";
 import sharp from "sharp";
 import { afterAll, describe, expect, it } from "vitest";
-import { blobPlaces } from "@/tests/support/blob-backends";
+import { blobBackends } from "@/tests/support/blob-backends";
 import { startService } from "@/tests/support/service";
 import { until } from "@/tests/support/until";
 import { ended, record, string, submit } from "./support";
 
 const MIB = 1024 ** 2;
 
-describe.each(blobPlaces)("bytes in %s", async (_, open) => {
-  const blobTestPlace = await open();
-  const bench = await startService({ ...blobTestPlace.options, maxUploadBytes: 64 * MIB });
+describe.each(blobBackends)("bytes in %s", async (_, open) => {
+  const testBackend = await open();
+  const bench = await startService({ ...testBackend.options, maxUploadBytes: 64 * MIB });
   const client = bench.client();
   afterAll(async () => {
     await bench.dispose();
-    await blobTestPlace.close();
+    await testBackend.close();
     expect(bench.complaints).toEqual([]);
   });
 
@@ -38,11 +38,11 @@ describe.each(blobPlaces)("bytes in %s", async (_, open) => {
     ["one byte", 1],
     ["a part exactly", 8 * MIB],
     ["several parts", 19 * MIB + 7],
-  ])("come back as they were sent: %s", async (name, length) => {
+  ])("are returned unchanged: %s", async (name, length) => {
     const bytes = randomBytes(length);
     const { id, hash } = await upload(new Uint8Array(bytes), `${name}.bin`);
     expect(hash).toBe(blake3(bytes).toString("hex"));
-    expect(await blobTestPlace.hashes(bench.folder)).toContain(hash);
+    expect(await testBackend.hashes(bench.folder)).toContain(hash);
     for (const path of [`/api/view?filename=${hash}.bin`, `/api/assets/${id}/content`]) {
       expect((await read(path)).bytes.equals(bytes), path).toBe(true);
       const head = await client.raw("HEAD", path);
@@ -58,7 +58,7 @@ describe.each(blobPlaces)("bytes in %s", async (_, open) => {
     }
   });
 
-  it("are stored once, however many send them at the same time", async () => {
+  it("are stored once when several clients send them at once", async () => {
     const bytes = new Uint8Array(randomBytes(9 * MIB));
     const answers = await Promise.all(Array.from({ length: 6 }, () => client.upload(bytes, "same.bin")));
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 200, 200, 200, 200, 201]);
@@ -95,41 +95,41 @@ describe.each(blobPlaces)("bytes in %s", async (_, open) => {
     expect((await read(`/api/view?filename=${name}&channel=rgb`)).status).toBe(200);
   });
 
-  it("go with the last asset that names them, and stay until then", async () => {
+  it("are deleted with the last asset that references them", async () => {
     const { id, hash } = await upload(new Uint8Array(randomBytes(2000)), "twice.bin");
-    const other = bench.client("bob");
-    await other.upload(new Uint8Array((await read(`/api/assets/${id}/content`)).bytes), "mine.bin");
+    const otherClient = bench.client("bob");
+    await otherClient.upload(new Uint8Array((await read(`/api/assets/${id}/content`)).bytes), "mine.bin");
     expect((await client.call("DELETE", `/api/assets/${id}`)).status).toBe(204);
-    expect(await blobTestPlace.hashes(bench.folder)).toContain(hash);
-    const [left] = (record((await other.get("/api/assets?name_contains=mine")).body).assets ?? []) as { id: string }[];
-    expect((await other.call("DELETE", `/api/assets/${left?.id}`)).status).toBe(204);
-    expect(await blobTestPlace.hashes(bench.folder)).not.toContain(hash);
+    expect(await testBackend.hashes(bench.folder)).toContain(hash);
+    const [left] = (record((await otherClient.get("/api/assets?name_contains=mine")).body).assets ?? []) as { id: string }[];
+    expect((await otherClient.call("DELETE", `/api/assets/${left?.id}`)).status).toBe(204);
+    expect(await testBackend.hashes(bench.folder)).not.toContain(hash);
   });
 
   it("are reported when missing or truncated and restored by an upload", async () => {
-    for (const damage of [blobTestPlace.cutShort, blobTestPlace.remove]) {
+    for (const damage of [testBackend.cutShort, testBackend.remove]) {
       const bytes = new Uint8Array(randomBytes(5000));
       const { id, hash } = await upload(bytes, "damaged.bin");
       await damage(bench.folder, hash);
       const response = await client.get(`/api/assets/${id}/content`);
       expect(response).toMatchObject({ body: { message: expect.stringMatching(/bytes of this file/) } });
-      expect(response.status).toBe(damage === blobTestPlace.remove ? 404 : 500);
+      expect(response.status).toBe(damage === testBackend.remove ? 404 : 500);
       expect(await client.upload(bytes, "damaged.bin")).toMatchObject({ status: 200, body: { id } });
       expect((await read(`/api/assets/${id}/content`)).bytes.equals(Buffer.from(bytes))).toBe(true);
     }
     bench.complaints.length = 0; // a damaged file is logged
   });
 
-  it("are removed at a start when unnamed, and others are kept", async () => {
+  it("are removed at startup when unreferenced", async () => {
     const { hash } = await upload(new Uint8Array(randomBytes(3000)), "kept.bin");
-    const before = new Set(await blobTestPlace.hashes(bench.folder));
+    const before = new Set(await testBackend.hashes(bench.folder));
     const orphans = Array.from({ length: 12 }, (_, index) => index.toString(16).padStart(64, "0"));
-    for (const orphan of orphans) await blobTestPlace.put(bench.folder, orphan, Buffer.from("nobody's"));
+    for (const orphan of orphans) await testBackend.put(bench.folder, orphan, Buffer.from("nobody's"));
     await bench.service.stop();
     await bench.service.start();
     const client = bench.client();
-    await until("the sweep is over", async () => !(await blobTestPlace.hashes(bench.folder)).some((value) => orphans.includes(value)));
-    expect(new Set(await blobTestPlace.hashes(bench.folder))).toEqual(before);
+    await until("the sweep is over", async () => !(await testBackend.hashes(bench.folder)).some((value) => orphans.includes(value)));
+    expect(new Set(await testBackend.hashes(bench.folder))).toEqual(before);
     expect((await client.call("HEAD", `/api/assets/hash/blake3:${hash}`)).status).toBeLessThan(500);
     expect((await bench.client("ada").raw("GET", `/api/view?filename=${hash}.bin`)).status).toBe(200);
   });

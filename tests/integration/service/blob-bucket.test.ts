@@ -1,4 +1,4 @@
-// A bucket at its worst: requests unanswered, answered wrongly or by half. An outage is reported as one; nothing is lost or left behind.
+// A failing bucket: missing, wrong or partial responses. An outage is reported, and nothing is lost or left behind.
 import { randomBytes } from "node:crypto";
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
@@ -48,14 +48,14 @@ describe("a service with a bucket", async () => {
       expect(await client.get(path), path).toMatchObject(outage);
       expect((await client.raw("HEAD", path)).status, path).toBe(503);
     }
-    const lost = bytesOf(500);
-    expect(await client.upload(lost, "lost.bin")).toMatchObject(outage);
+    const lostBytes = bytesOf(500);
+    expect(await client.upload(lostBytes, "lost.bin")).toMatchObject(outage);
     expect(record((await client.get("/api/assets?name_contains=lost")).body).total).toBe(0);
     const job = await ended(client, await submit(client, canvas(7)));
     expect(job).toMatchObject({ status: "failed", execution_error: { exception_type: "StorageUnavailable" } });
     s3.state.isGone = false;
     expect((await read(`/api/view?filename=${hash}.png`)).equals(Buffer.from(picture))).toBe(true);
-    expect((await client.upload(lost, "found.bin")).status).toBe(201);
+    expect((await client.upload(lostBytes, "found.bin")).status).toBe(201);
     expect(await ended(client, await submit(client, canvas(8)))).toMatchObject({ status: "completed" });
   });
 
@@ -67,12 +67,12 @@ describe("a service with a bucket", async () => {
     expect((await client.get(`/api/assets/${id}/content`)).status).toBe(200);
   });
 
-  it("resumes a cut answer so that its reader gets every byte", async () => {
+  it("resumes a truncated response so that its reader gets every byte", async () => {
     const bytes = bytesOf(3 * MIB);
     const { id } = await upload(bytes);
     s3.order(/^GET blake3/, "cut", 2);
     expect((await read(`/api/assets/${id}/content`)).equals(Buffer.from(bytes))).toBe(true);
-    const ranges = s3.seen.filter((what) => what.startsWith("GET blake3")).length;
+    const ranges = s3.seen.filter((operation) => operation.startsWith("GET blake3")).length;
     expect(ranges).toBeGreaterThanOrEqual(3);
     s3.order(/^GET blake3/, "cut", 9);
     await expect(read(`/api/assets/${id}/content`)).rejects.toThrow();
@@ -92,7 +92,7 @@ describe("a service with a bucket", async () => {
     expect(s3.uploads.size).toBe(0);
   });
 
-  it("leaves no parts behind where an upload fails for good", async () => {
+  it("leaves no parts behind when an upload fails permanently", async () => {
     s3.order(/^PUT partNumber/, "slow-down", 50);
     expect(await client.upload(bytesOf(9 * MIB), "a.bin")).toMatchObject(outage);
     s3.faults.length = 0;
@@ -102,11 +102,14 @@ describe("a service with a bucket", async () => {
     expect(s3.uploads.size).toBe(0);
   });
 
-  it("stores what others send while the parts of a large file are on their way", async () => {
+  it("stores other uploads while a large one is in progress", async () => {
     const before = s3.seen.length;
     const release = s3.hold(/^PUT partNumber/);
     const large = upload(bytesOf(30 * MIB));
-    await until("parts are on their way", () => s3.seen.slice(before).filter((what) => what.startsWith("PUT partNumber")).length >= 3);
+    await until(
+      "parts are on their way",
+      () => s3.seen.slice(before).filter((operation) => operation.startsWith("PUT partNumber")).length >= 3,
+    );
     await upload(bytesOf(100));
     release();
     await large;
@@ -156,8 +159,8 @@ describe("a start with a bucket", () => {
   it("is refused with wrong keys, no bucket or another database's files", async () => {
     const wrongSecret = { ...bucketSettings(s3, "a"), bucketKeys: () => ({ ...testKeys, secretAccessKey: "wrong" }) };
     await expect(startService(wrongSecret)).rejects.toThrow(/^LIGHTDESK_BLOBS must be .*SignatureDoesNotMatch/);
-    const other = settingsOf({ LIGHTDESK_BLOBS: s3.address("a").replace("blobs", "others") });
-    await expect(startService({ ...other, bucketKeys: () => testKeys })).rejects.toThrow(/^LIGHTDESK_BLOBS must be .*NoSuchBucket/);
+    const otherSettings = settingsOf({ LIGHTDESK_BLOBS: s3.address("a").replace("blobs", "others") });
+    await expect(startService({ ...otherSettings, bucketKeys: () => testKeys })).rejects.toThrow(/^LIGHTDESK_BLOBS must be .*NoSuchBucket/);
     await startService(bucketSettings(s3, "a"));
     const objectCount = s3.objects.size;
     await expect(startService(bucketSettings(s3, "a"))).rejects.toThrow(/holds the files of another database/);

@@ -1,77 +1,77 @@
-// Two processes that share a place of bytes and a database: the bytes that one is about to name are not removed by the other.
+// Two processes that share a blob store and a database: one's bytes about to be referenced survive the other's cleanup.
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { createLeases, removeDeadLeases } from "@/lib/service/assets/blobs/leases";
 import { type Database, query, type Reader } from "@/lib/service/store/database";
 import { createOnlyProcess } from "@/lib/service/store/processes";
-import { makeServicePlace, type ServicePlace } from "@/tests/support/service-store";
+import { createTestServiceStore, type TestServiceStore } from "@/tests/support/service-store";
 
 const HASH = "ab".repeat(32);
 const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
 
-let place: ServicePlace;
+let storeHome: TestServiceStore;
 let database: Database;
 let isNamed: boolean;
 let now: number;
 beforeEach(async () => {
-  place = await makeServicePlace();
-  database = await place.open();
+  storeHome = await createTestServiceStore();
+  database = await storeHome.open();
   isNamed = false;
   now = 1e12;
 });
 afterEach(() => database.close());
 
-const named = (_reader: unknown, hashes: readonly string[]) => Promise.resolve(new Set(isNamed ? hashes : []));
-const process = () => createLeases({ database, processes: createOnlyProcess(), named, now: () => now, log });
+const readNames = (_reader: unknown, hashes: readonly string[]) => Promise.resolve(new Set(isNamed ? hashes : []));
+const process = () => createLeases({ database, processes: createOnlyProcess(), named: readNames, now: () => now, log });
 /** Read in a commit, so it follows all earlier writes. */
 const leases = () => database.commit((tx) => tx.rows(query.selectFrom("blob_leases").selectAll()));
 function gate() {
   let open: () => void = () => undefined;
-  const opened = new Promise<void>((resolve) => (open = resolve));
-  return { open, opened };
+  const gate = new Promise<void>((resolve) => (open = resolve));
+  return { open, opened: gate };
 }
 
-it("removes nothing that the other holds, and all that nobody holds or names", async () => {
-  const [one, other] = [process(), process()];
+it("removes only blobs that no lease or asset references", async () => {
+  const [first, second] = [process(), process()];
   const removed: string[] = [];
   const remove = async () => void removed.push("removed");
-  await one.hold([HASH, HASH], async () => {
-    expect(await other.removeUnused(HASH, remove)).toBe(false);
-    // Several may hold the same content; each releases its own hold.
-    await other.hold([HASH], () => Promise.resolve());
-    expect(await other.removeUnused(HASH, remove)).toBe(false);
+  await first.hold([HASH, HASH], async () => {
+    expect(await second.removeUnused(HASH, remove)).toBe(false);
+    // Several may hold the same content; each releases its own lease.
+    await second.hold([HASH], () => Promise.resolve());
+    expect(await second.removeUnused(HASH, remove)).toBe(false);
   });
   isNamed = true;
-  expect(await other.removeUnused(HASH, remove)).toBe(false);
+  expect(await second.removeUnused(HASH, remove)).toBe(false);
   isNamed = false;
-  expect([await other.removeUnused(HASH, remove), removed, await leases()]).toEqual([true, ["removed"], []]);
+  expect([await second.removeUnused(HASH, remove), removed, await leases()]).toEqual([true, ["removed"], []]);
 });
 
 it("waits with writing until a removal is over", async () => {
-  const [one, other] = [process(), process()];
+  const [first, second] = [process(), process()];
   const { open, opened } = gate();
   const order: string[] = [];
-  const removal = one.removeUnused(HASH, async () => {
+  const removal = first.removeUnused(HASH, async () => {
     await opened;
     order.push("removed");
   });
   await expect.poll(leases).toHaveLength(1);
-  expect(await other.removeUnused(HASH, () => Promise.resolve())).toBe(false);
-  const writing = other.hold([HASH], async () => void order.push("written"));
+  expect(await second.removeUnused(HASH, () => Promise.resolve())).toBe(false);
+  const writing = second.hold([HASH], async () => void order.push("written"));
   open();
   await Promise.all([removal, writing]);
   expect([order, await leases()]).toEqual([["removed", "written"], []]);
 });
 
-it("checks for a row in the commit that takes the lease", async () => {
+it("checks for the row in the commit that takes the lease", async () => {
   let requestCount = 0;
   const inCommit = async (reader: Reader, hashes: readonly string[]) =>
     new Set((requestCount += 1) > 1 && reader !== database ? hashes : []);
-  const late = createLeases({ database, processes: createOnlyProcess(), named: inCommit, now: () => now, log });
-  expect(await late.removeUnused(HASH, () => Promise.reject(new Error("removed")))).toBe(false);
+  const lateLeases = createLeases({ database, processes: createOnlyProcess(), named: inCommit, now: () => now, log });
+  expect(await lateLeases.removeUnused(HASH, () => Promise.reject(new Error("removed")))).toBe(false);
   expect(await leases()).toEqual([]);
 });
 
-it("lets go of what a process held that died, after a day", async () => {
+it("releases a dead process's holds after a day", async () => {
   void process().hold([HASH], () => new Promise(() => undefined));
   await expect.poll(leases).toHaveLength(1);
   now += 23 * 3_600_000;
@@ -91,11 +91,11 @@ it("frees postponed removals unless they may still happen", async () => {
 });
 
 it("releases a dead process's holds later and keeps live ones", async () => {
-  const gone = { ...createOnlyProcess(), lingersMs: 60_000 };
+  const endedProcess = { ...createOnlyProcess(), lingersMs: 60_000 };
   const living = { ...createOnlyProcess(), lingersMs: 60_000 };
   const lease = gate();
-  const holding = [gone, living].map((item) =>
-    createLeases({ database, processes: item, named, now: () => now, log }).hold([HASH], () => lease.opened),
+  const holding = [endedProcess, living].map((item) =>
+    createLeases({ database, processes: item, named: readNames, now: () => now, log }).hold([HASH], () => lease.opened),
   );
   await expect.poll(leases).toHaveLength(2);
   const look = () => removeDeadLeases({ database, processes: living, now: () => now });

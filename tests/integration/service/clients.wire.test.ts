@@ -37,17 +37,17 @@ describe("the older history shape", () => {
 
   it("is empty for unknown, foreign and unfinished jobs", async () => {
     const running = await submit(client, waiting(600));
-    const stranger = httpClient(service.url, await createKey(dataDir, "eve"));
+    const otherUser = httpClient(service.url, await createKey(dataDir, "eve"));
     for (const [who, id] of [
       [client, running],
       [client, crypto.randomUUID()],
-      [stranger, running],
+      [otherUser, running],
     ] as const)
       // prettier-ignore
       expect(await who.get(`/api/history/${id}`)).toMatchObject({ status: 200, body: {} });
     expect((await client.post(`/api/job/${running}/cancel`)).body).toEqual({ cancelled: true });
     expect((await client.post(`/api/job/${running}/cancel`)).body).toEqual({ cancelled: false });
-    expect((await stranger.post(`/api/job/${running}/cancel`)).status).toBe(404);
+    expect((await otherUser.post(`/api/job/${running}/cancel`)).status).toBe(404);
   });
 });
 
@@ -104,7 +104,7 @@ describe("command line client wire", async () => {
   const { key, service } = await openServiceProcess();
 
   /** Like the client, it follows no redirect except a download's. */
-  async function ask(method: string, path: string, body?: Json): Promise<{ status: number; body: unknown }> {
+  async function request(method: string, path: string, body?: Json): Promise<{ status: number; body: unknown }> {
     const headers = { Accept: "application/json", "Comfy-Usage-Source": "comfy-cli", "X-API-Key": key };
     const response = await fetch(`${service.url}/api/${path}`, {
       method,
@@ -118,14 +118,14 @@ describe("command line client wire", async () => {
 
   async function run(prompt: Json): Promise<string> {
     const extra_data = { comfy_usage_source: "comfy-cli", api_key_comfy_org: key };
-    const response = await ask("POST", "prompt", { prompt, client_id: crypto.randomUUID(), extra_data });
+    const response = await request("POST", "prompt", { prompt, client_id: crypto.randomUUID(), extra_data });
     expect(response).toMatchObject({ status: 200, body: { prompt_id: expect.any(String), node_errors: {} } });
     return string(record(response.body).prompt_id);
   }
 
   /** 404 means that there is none yet. */
   async function historyOf(id: string): Promise<Json | undefined> {
-    const { status, body } = await ask("GET", `history_v2/${id}`);
+    const { status, body } = await request("GET", `history_v2/${id}`);
     expect([200, 404]).toContain(status);
     return status === 404 ? undefined : record(record(body)[id]);
   }
@@ -140,25 +140,25 @@ describe("command line client wire", async () => {
     const file = await fetch(`${service.url}/api/view?${query.toString()}`, { headers: { "X-API-Key": key } });
     expect([file.status, new Uint8Array(await file.arrayBuffer())[1]]).toEqual([200, 0x50]);
     // The client's key is in the body of the submission, and nowhere afterwards.
-    expect(JSON.stringify([await historyOf(id), (await ask("GET", `jobs/${id}`)).body])).not.toContain(key);
+    expect(JSON.stringify([await historyOf(id), (await request("GET", `jobs/${id}`)).body])).not.toContain(key);
   });
 
   it("lists jobs, reads status, cancels repeatedly and answers 404 for unknown ids", async () => {
     const id = await run(waiting(600));
-    const rows = list(record((await ask("GET", "jobs?limit=10")).body).jobs);
+    const rows = list(record((await request("GET", "jobs?limit=10")).body).jobs);
     expect(rows.find((row) => row.id === id)).toMatchObject({ status: expect.stringMatching(/^(pending|in_progress)$/) });
-    expect(await ask("POST", `jobs/${id}/cancel`)).toMatchObject({ status: 200 });
-    expect(await ask("POST", `jobs/${id}/cancel`)).toMatchObject({ status: 200 });
-    expect((await ask("GET", `jobs/${id}`)).body).toMatchObject({ status: "cancelled" });
-    expect((await ask("POST", `jobs/${crypto.randomUUID()}/cancel`)).status).toBe(404);
-    expect((await ask("GET", `jobs/${crypto.randomUUID()}`)).status).toBe(404);
+    expect(await request("POST", `jobs/${id}/cancel`)).toMatchObject({ status: 200 });
+    expect(await request("POST", `jobs/${id}/cancel`)).toMatchObject({ status: 200 });
+    expect((await request("GET", `jobs/${id}`)).body).toMatchObject({ status: "cancelled" });
+    expect((await request("POST", `jobs/${crypto.randomUUID()}/cancel`)).status).toBe(404);
+    expect((await request("GET", `jobs/${crypto.randomUUID()}`)).status).toBe(404);
   });
 
   it("reports a failed job's cause as a record", async () => {
     const failing = { ...canvas(3), "3": { class_type: "Fail", inputs: { message: "why", anything: ["1", 0] } } };
     const id = await run({ ...failing, "4": { class_type: "PreviewImage", inputs: { images: ["3", 0] } } });
     await until("its record is there", () => historyOf(id));
-    const error = record(record((await ask("GET", `jobs/${id}`)).body).execution_error);
+    const error = record(record((await request("GET", `jobs/${id}`)).body).execution_error);
     expect(error).toMatchObject({ node_id: "3", node_type: "Fail", exception_message: "why", traceback: expect.any(Array) });
   });
 
@@ -172,22 +172,22 @@ describe("command line client wire", async () => {
       subfolder: "",
       type: expect.any(String),
     });
-    const json = record((await ask("GET", "assets?limit=20&name_contains=cat")).body);
+    const json = record((await request("GET", "assets?limit=20&name_contains=cat")).body);
     expect(json).toMatchObject({
       has_more: false,
       total: 1,
       assets: [{ hash: expect.stringMatching(/^blake3:[0-9a-f]{64}$/), job_id: null }],
     });
     const hash = string(list(json.assets)[0]?.hash);
-    expect(await ask("POST", "assets/from-hash", { hash, tags: ["input"] })).toMatchObject({ status: 200, body: { hash } });
+    expect(await request("POST", "assets/from-hash", { hash, tags: ["input"] })).toMatchObject({ status: 200, body: { hash } });
   });
 
   it("reads object_info and system_stats and frees memory", async () => {
-    expect(record((await ask("GET", "object_info")).body)).toHaveProperty("SaveImage.input");
-    expect((await ask("GET", "system_stats")).body).toMatchObject({
+    expect(record((await request("GET", "object_info")).body)).toHaveProperty("SaveImage.input");
+    expect((await request("GET", "system_stats")).body).toMatchObject({
       devices: [{ vram_total: expect.any(Number), torch_vram_free: expect.any(Number) }],
     });
-    expect(await ask("POST", "free", { unload_models: true, free_memory: false })).toEqual({ status: 200, body: null });
+    expect(await request("POST", "free", { unload_models: true, free_memory: false })).toEqual({ status: 200, body: null });
   });
 });
 
@@ -197,27 +197,27 @@ describe("public clients wire", async () => {
   const pngMark = [0x89, 0x50, 0x4e, 0x47];
 
   describe.each(Object.keys(publicClients))("the public client %s", (name) => {
-    it.each(["", "/api"])("runs a sample to its end, fetches its picture, uploads and reads, below %j", async (below) => {
-      const key = await createKey(dataDir, `user of ${name}${below}`);
+    it.each(["", "/api"])("runs a sample, fetches its picture, uploads and reads below %j", async (basePath) => {
+      const key = await createKey(dataDir, `user of ${name}${basePath}`);
       const graph = sample("01-invert") as Graph;
       const outputNode = Object.keys(graph).find((id) => graph[id]?.class_type === "SaveImage") ?? "";
       const drive = publicClients[name];
-      const place = { base: `${service.url}${below}`, headers: { "X-API-Key": key } };
-      const done = await drive?.(place, { graph, outputNode, upload: png(5, 5) });
+      const target = { base: `${service.url}${basePath}`, headers: { "X-API-Key": key } };
+      const driven = await drive?.(target, { graph, outputNode, upload: png(5, 5) });
       const client = httpClient(service.url, key);
       const { jobs } = record((await client.get("/api/jobs")).body) as { jobs: { id: string; status: string }[] };
       expect(jobs.map(({ status }) => status)).toEqual(["completed"]);
-      expect([...(done?.picture.subarray(0, 4) ?? [])]).toEqual(pngMark);
-      expect(done).toMatchObject({ queue: { running: 0, pending: 0 }, history: [jobs[0]?.id], system: { os: expect.any(String) } });
-      expect(done?.classes).toContain("SaveImage");
+      expect([...(driven?.picture.subarray(0, 4) ?? [])]).toEqual(pngMark);
+      expect(driven).toMatchObject({ queue: { running: 0, pending: 0 }, history: [jobs[0]?.id], system: { os: expect.any(String) } });
+      expect(driven?.classes).toContain("SaveImage");
       // The uploaded file can be loaded by the name in the answer.
-      if (done?.uploaded !== "") expect((await client.get(`/api/view?filename=${done?.uploaded}&type=input`)).status).toBe(200);
+      if (driven?.uploaded !== "") expect((await client.get(`/api/view?filename=${driven?.uploaded}&type=input`)).status).toBe(200);
     });
 
-    it.each(["", "/api"])("takes back what it submitted and what it made, below %j", async (below) => {
-      const key = await createKey(dataDir, `changer of ${name}${below}`);
-      const place = { base: `${service.url}${below}`, headers: { "X-API-Key": key } };
-      await controlsOf[name]?.(place, (controls) => takeEverythingBack(httpClient(service.url, key), controls));
+    it.each(["", "/api"])("cancels its jobs and deletes its files below %j", async (basePath) => {
+      const key = await createKey(dataDir, `changer of ${name}${basePath}`);
+      const target = { base: `${service.url}${basePath}`, headers: { "X-API-Key": key } };
+      await controlsOf[name]?.(target, (controls) => takeEverythingBack(httpClient(service.url, key), controls));
     });
   });
 });

@@ -1,4 +1,4 @@
-// All files of a service are copied to another place while it runs, and back; an interrupted copy continues where it stopped.
+// Copies all files of a running service to another backend and back; an interrupted copy resumes.
 import { randomBytes } from "node:crypto";
 import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
@@ -17,11 +17,11 @@ const bench = await startService();
 
 it("copies to a bucket and back, resumes and names differences", async () => {
   const client = bench.client();
-  const sent = new Map<string, Buffer>();
+  const contents = new Map<string, Buffer>();
   for (const length of [0, 1, 300, 9 * MIB, ...Array.from({ length: 8 }, (_, index) => 1000 + index)]) {
     const bytes = randomBytes(length);
     const { id } = record((await client.upload(new Uint8Array(bytes), `${length}.bin`)).body);
-    sent.set(string(id), bytes);
+    contents.set(string(id), bytes);
   }
   await ended(client, await submit(client, canvas(3)));
   const inBucket = bucketSettings(s3);
@@ -35,10 +35,12 @@ it("copies to a bucket and back, resumes and names differences", async () => {
   const first = s3.objects.size;
   s3.faults.length = 0;
   const seenBefore = s3.seen.length;
-  const [again] = await Promise.all([forth(), client.upload("meanwhile", "meanwhile.txt")]);
-  expect(again).toMatchObject({ missing: [], damaged: [] });
-  expect(again.copied).toBeLessThanOrEqual(again.files - (first - 1));
-  expect(s3.seen.slice(seenBefore).filter((what) => /^(PUT|POST uploads) here\/blake3/.test(what))).toHaveLength(again.copied);
+  const [secondCopy] = await Promise.all([forth(), client.upload("meanwhile", "meanwhile.txt")]);
+  expect(secondCopy).toMatchObject({ missing: [], damaged: [] });
+  expect(secondCopy.copied).toBeLessThanOrEqual(secondCopy.files - (first - 1));
+  expect(s3.seen.slice(seenBefore).filter((operation) => /^(PUT|POST uploads) here\/blake3/.test(operation))).toHaveLength(
+    secondCopy.copied,
+  );
   expect((await forth()).copied).toBeLessThanOrEqual(1);
 
   const damaged = [...s3.objects].find(([, { size }]) => size === 300)?.[0] ?? "";
@@ -50,37 +52,37 @@ it("copies to a bucket and back, resumes and names differences", async () => {
   // From here on, only the bucket is left.
   await bench.service.stop();
   await rm(join(bench.folder, "blobs", "blake3-v1"), { recursive: true });
-  const moved = await startService({ ...inBucket, dataDir: bench.folder });
+  const copiedBench = await startService({ ...inBucket, dataDir: bench.folder });
   const readAll = async (service: ServiceBench) => {
-    for (const [id, bytes] of sent) {
+    for (const [id, bytes] of contents) {
       const response = await service.client().raw("GET", `/api/assets/${id}/content`);
       expect(Buffer.from(await response.arrayBuffer()).equals(bytes), String(bytes.length)).toBe(true);
     }
   };
-  await readAll(moved);
-  await moved.service.stop();
+  await readAll(copiedBench);
+  await copiedBench.service.stop();
   await expect(bench.service.start()).rejects.toThrow(/The files of \S+ are in s3:\S+\. Restore the earlier LIGHTDESK_BLOBS\./);
   const copyBack = () => copyBlobs({ dataDir: bench.folder, settings: { ...settings, ...inBucket }, to: "data-folder", log });
-  await moved.service.start();
+  await copiedBench.service.start();
   const back = await copyBack();
   expect([back.copied, back.missing, back.damaged, back.todo]).toEqual([
     ...[back.files, [], []],
     expect.stringMatching(/in use by process \d+\. Stop it.* then run this again/),
   ]);
-  await moved.service.stop();
+  await copiedBench.service.stop();
   await expect(bench.service.start()).rejects.toThrow(/The files of \S+ lie in s3/);
   expect((await copyBack()).todo).toBeUndefined();
   await bench.service.start();
   await readAll(bench);
 });
 
-it("refuses to copy to where the bytes are, and to the place of another database", async () => {
+it("refuses to copy to the same store or to another database's", async () => {
   const settings = { ...bucketSettings(s3), blobCacheBytes: MIB, bucketKeys: undefined };
   const same = copyBlobs({ dataDir: bench.folder, settings: { ...settings, blobs: settings.blobs }, to: s3.address("here"), log });
   await expect(same).rejects.toThrow("The target must differ from LIGHTDESK_BLOBS");
-  const other = await startService();
+  const otherBench = await startService();
   const foreign = copyBlobs({
-    dataDir: other.folder,
+    dataDir: otherBench.folder,
     settings: { ...settings, ...bucketSettings(s3), blobs: undefined, blobCacheBytes: MIB },
     to: s3.address("here"),
     log,

@@ -1,4 +1,4 @@
-// A commit: whole or not at all, visible to readers only when it is over, shared with its neighbours, and limited to its own statements.
+// Commits: atomic, visible only when complete, shared with concurrent ones, and limited to their own statements.
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
@@ -19,7 +19,7 @@ afterEach(() => database.close());
 const names = async () => (await database.rows(query.selectFrom("users").select("name").orderBy("id"))).map(({ name }) => name);
 const add = (tx: Transaction, name: string) => tx.run(query.insertInto("users").values({ name, status: "active", created_at: 1 }));
 
-it("keeps what others committed at the same time, where one of them throws", async () => {
+it("keeps concurrent commits when one of them throws", async () => {
   const outcomes = await Promise.allSettled([
     database.commit((tx) => add(tx, "ada")),
     database.commit(async (tx) => {
@@ -48,8 +48,8 @@ it("keeps the rest of its work, where a piece of it throws", async () => {
 
 it("is visible as a whole and only when committed", async () => {
   let isOver = false;
-  const seen: Promise<{ names: string[]; isOver: boolean }>[] = [];
-  const look = () => seen.push(names().then((found) => ({ names: found, isOver })));
+  const reads: Promise<{ names: string[]; isOver: boolean }>[] = [];
+  const look = () => reads.push(names().then((foundNames) => ({ names: foundNames, isOver })));
   const committed = database.commit(async (tx) => {
     await add(tx, "ada");
     look();
@@ -58,25 +58,25 @@ it("is visible as a whole and only when committed", async () => {
     isOver = true;
   });
   await committed;
-  expect(await Promise.all(seen)).toEqual(seen.map(() => ({ names: ["ada", "bob"], isOver: true })));
+  expect(await Promise.all(reads)).toEqual(reads.map(() => ({ names: ["ada", "bob"], isOver: true })));
 });
 
 it("is refused when it awaits foreign work and cannot write later", async () => {
   let resume: () => void = () => undefined;
   const something = new Promise<void>((resolve) => (resume = resolve));
-  let late: Promise<unknown> | undefined;
+  let lateCommit: Promise<unknown> | undefined;
   const waits = database.commit(async (tx) => {
     await add(tx, "ada");
     await something;
-    late = add(tx, "late");
-    await late;
+    lateCommit = add(tx, "late");
+    await lateCommit;
   });
   await expect(waits).rejects.toThrow("waited for something other than its own statements");
   await database.commit(async (tx) => {
     resume();
     await add(tx, "bob");
   });
-  await expect(late).rejects.toThrow("the transaction is over");
+  await expect(lateCommit).rejects.toThrow("the transaction is over");
   expect(await names()).toEqual(["bob"]);
 });
 
@@ -98,8 +98,8 @@ it("retries only deletes without the reserve on a full disk", async () => {
       return result;
     });
   const commits = createGroupCommit(transaction, () => true, folder);
-  const ran: string[] = [];
-  const note = (name: string) => () => Promise.resolve(`${name} ${ran.push(name)}`);
+  const ranIds: string[] = [];
+  const note = (name: string) => () => Promise.resolve(`${name} ${ranIds.push(name)}`);
   const outcomes = await Promise.allSettled([commits.commit(note("adds")), commits.commit(note("frees"), true)]);
   expect(outcomes).toMatchObject([
     { status: "rejected", reason: { code: "SQLITE_FULL" } },

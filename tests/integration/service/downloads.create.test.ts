@@ -23,7 +23,7 @@ describe("POST /api/assets/download", async () => {
 
   let seed = 0;
   /** Different bytes at a new address each time. */
-  function place(name = "model.safetensors", bytes = patternOf(10_000, (seed += 1))): string {
+  function serveModel(name = "model.safetensors", bytes = patternOf(10_000, (seed += 1))): string {
     source.responses.length = 0;
     Object.assign(source.behaviour, { bytes, headers: {}, holdAfter: undefined });
     return `${source.url}/files/${(seed += 1)}/${name}`;
@@ -31,7 +31,7 @@ describe("POST /api/assets/download", async () => {
 
   it("answers 202 with a task and creates the requested asset", async () => {
     const preview = string(record((await ada.upload(png(8, 8), "preview.png")).body).id);
-    const url = place("x%20y.safetensors");
+    const url = serveModel("x%20y.safetensors");
     const download = { tags: ["models", "checkpoints"], user_metadata: { base: { name: "b" } }, preview_id: preview };
     const response = await ada.post("/api/assets/download", { source_url: `${url}#part`, ...download, unknown: 1 });
     expect(response).toMatchObject({ status: 202, body: { status: "created", message: expect.any(String) as unknown } });
@@ -59,20 +59,20 @@ describe("POST /api/assets/download", async () => {
   });
 
   it("answers 200 for an earlier download, adds tags and makes no request", async () => {
-    const url = place();
+    const url = serveModel();
     const first = record((await download(ada, url, { tags: ["a"] })).result);
     source.responses.length = 0;
-    const again = await ada.post("/api/assets/download", { source_url: url, tags: [" b"] });
-    expect(again).toMatchObject({ status: 200, body: { id: first.asset_id, created_new: false, tags: ["a", " b"] } });
+    const secondResponse = await ada.post("/api/assets/download", { source_url: url, tags: [" b"] });
+    expect(secondResponse).toMatchObject({ status: 200, body: { id: first.asset_id, created_new: false, tags: ["a", " b"] } });
     expect(source.responses).toEqual([]);
   });
 
   it("creates a separate task when another user has the same address", async () => {
-    const url = place();
+    const url = serveModel();
     const first = record((await download(ada, url)).result);
-    const other = record((await download(eve, url)).result);
-    expect(other.hash).toBe(first.hash);
-    expect(other.asset_id).not.toBe(first.asset_id);
+    const otherDownload = record((await download(eve, url)).result);
+    expect(otherDownload.hash).toBe(first.hash);
+    expect(otherDownload.asset_id).not.toBe(first.asset_id);
     expect(source.responses).toHaveLength(2);
     await ada.call("DELETE", `/api/assets/${string(first.asset_id)}`);
     expect((await ada.post("/api/assets/download", { source_url: url })).status).toBe(202);
@@ -80,16 +80,16 @@ describe("POST /api/assets/download", async () => {
   });
 
   it("refetches a file whose bytes were lost", async () => {
-    const url = place();
+    const url = serveModel();
     const first = record((await download(ada, url)).result);
     await rm(blobPath(join(bench.folder, "blobs", "blake3-v1"), string(first.hash).replace("blake3:", "")));
-    const again = await download(ada, url);
-    expect(again).toMatchObject({ status: "completed", result: { asset_id: first.asset_id } });
-    expect((await contentOf(ada, again)).equals(source.behaviour.bytes)).toBe(true);
+    const secondDownload = await download(ada, url);
+    expect(secondDownload).toMatchObject({ status: "completed", result: { asset_id: first.asset_id } });
+    expect((await contentOf(ada, secondDownload)).equals(source.behaviour.bytes)).toBe(true);
   });
 
   it("reveals no other user's download, even for equal content", async () => {
-    const url = place();
+    const url = serveModel();
     await download(ada, url);
     await eve.upload(new Uint8Array(source.behaviour.bytes), "own.bin");
     expect((await eve.post("/api/assets/download", { source_url: url })).status).toBe(202);
@@ -98,7 +98,10 @@ describe("POST /api/assets/download", async () => {
   it("ends with the existing asset when the content is already stored", async () => {
     const bytes = patternOf(5000, 77);
     const uploaded = record((await ada.upload(new Uint8Array(bytes), "mine.bin")).body);
-    expect(record((await download(ada, place("theirs.bin", bytes))).result)).toMatchObject({ asset_id: uploaded.id, filename: "mine.bin" });
+    expect(record((await download(ada, serveModel("theirs.bin", bytes))).result)).toMatchObject({
+      asset_id: uploaded.id,
+      filename: "mine.bin",
+    });
   });
 
   it("skips the fetch for a hash the user owns, but not another user's", async () => {
@@ -106,18 +109,18 @@ describe("POST /api/assets/download", async () => {
     const etagHeader = { "x-linked-etag": `"${createHash("sha256").update(bytes).digest("hex")}"` };
     const uploaded = record((await ada.upload(new Uint8Array(bytes), "mine.bin")).body);
 
-    const url = place("theirs.bin", bytes);
+    const url = serveModel("theirs.bin", bytes);
     Object.assign(source.behaviour, { headers: etagHeader, holdAfter: 100 });
     expect(record((await download(ada, url)).result)).toMatchObject({ asset_id: uploaded.id });
     source.behaviour.holdAfter = undefined;
-    const theirs = record((await download(eve, url)).result);
-    expect(theirs.hash).toBe(hashOf(bytes));
+    const otherDownload = record((await download(eve, url)).result);
+    expect(otherDownload.hash).toBe(hashOf(bytes));
     expect(source.responses.at(-1)?.sent).toBe(5000);
 
-    const other = place("other-name.bin", bytes);
+    const otherUrl = serveModel("other-name.bin", bytes);
     source.behaviour.headers = etagHeader;
-    await ada.get(`/api/assets/remote-metadata?url=${encodeURIComponent(other)}`);
-    expect(await ada.post("/api/assets/download", { source_url: other })).toMatchObject({ status: 200, body: { id: uploaded.id } });
+    await ada.get(`/api/assets/remote-metadata?url=${encodeURIComponent(otherUrl)}`);
+    expect(await ada.post("/api/assets/download", { source_url: otherUrl })).toMatchObject({ status: 200, body: { id: uploaded.id } });
   });
 
   it.each([
@@ -130,43 +133,43 @@ describe("POST /api/assets/download", async () => {
     [`attachment; filename="${"n".repeat(300)}.bin"`, `${"n".repeat(196)}.bin`],
     ["attachment", "file.bin"],
   ])("names the asset safely by %s", async (disposition, name) => {
-    const url = place("file.bin");
+    const url = serveModel("file.bin");
     source.behaviour.headers = { "content-disposition": disposition };
     expect(record((await download(ada, url)).result).filename).toBe(name);
   });
 
-  it("runs two at once, lets users take turns, and shows the rest as created", async () => {
-    const url = place();
+  it("runs two downloads at once, fairly by user, and queues the rest", async () => {
+    const url = serveModel();
     source.behaviour.holdAfter = 1000;
     const paths: string[] = [];
     for (const n of [1, 2]) paths.push(await begin(ada, `${url}?ada=${n}`));
     await until("two run", () => source.responses.length === 2);
     for (const n of [3, 4]) paths.push(await begin(ada, `${url}?ada=${n}`));
-    const theirs = await begin(eve, `${url}?eve=1`);
+    const otherTask = await begin(eve, `${url}?eve=1`);
     const states = await Promise.all(paths.map(async (path) => (await read(ada, path)).status));
     expect(states).toEqual(["running", "running", "created", "created"]);
-    expect(await read(eve, theirs)).toMatchObject({ status: "created", bytes_total: null, bytes_downloaded: 0, progress: 0 });
+    expect(await read(eve, otherTask)).toMatchObject({ status: "created", bytes_total: null, bytes_downloaded: 0, progress: 0 });
 
     expect((await ada.call("DELETE", string(paths[3]))).status).toBe(204);
     expect(await read(ada, string(paths[3]))).toMatchObject({ status: "cancelled" });
     expect((await ada.call("DELETE", string(paths[0]))).status).toBe(204);
-    await until("the other user's turn has come", async () => (await read(eve, theirs)).status === "running");
-    const seenQueries = () => source.seen.map(({ url: address }) => address.split("?")[1]);
+    await until("the other user's turn has come", async () => (await read(eve, otherTask)).status === "running");
+    const seenQueries = () => source.requests.map(({ url }) => url.split("?")[1]);
     await until("theirs is asked for", () => seenQueries().includes("eve=1"));
     expect((await read(ada, string(paths[2]))).status).toBe("created");
     await ada.call("DELETE", string(paths[1]));
     await until("then the next one of the first user's", async () => (await read(ada, string(paths[2]))).status === "running");
     await until("that is asked for", () => seenQueries().includes("ada=3"));
-    // The first two ran at once, so their requests may have come in either order.
+    // The first two ran at once, so their requests may arrive in either order.
     const all = seenQueries().slice(-4);
     expect([all.slice(0, 2).sort(), ...all.slice(2)]).toEqual([["ada=1", "ada=2"], "eve=1", "ada=3"]);
     await ada.call("DELETE", string(paths[2]));
-    await eve.call("DELETE", theirs);
+    await eve.call("DELETE", otherTask);
   });
 
   it("ignores a foreign preview, and one deleted during the download", async () => {
     const preview = string(record((await ada.upload(png(9, 9), "p.png")).body).id);
-    const url = place();
+    const url = serveModel();
     expect(await eve.post("/api/assets/download", { source_url: url, preview_id: preview })).toMatchObject({
       status: 400,
       body: { code: "INVALID_PREVIEW_ID", details: { field: "preview_id" } },
@@ -182,7 +185,7 @@ describe("POST /api/assets/download", async () => {
   });
 
   it("describes a file first by HEAD or by its first byte", async () => {
-    const url = place("model.bin");
+    const url = serveModel("model.bin");
     source.behaviour.headers = { "content-type": "application/x-thing" };
     const describe = async () => (await ada.get(`/api/assets/remote-metadata?url=${encodeURIComponent(url)}`)).body;
     const expected = {
@@ -194,7 +197,7 @@ describe("POST /api/assets/download", async () => {
       validation: { is_valid: true, errors: [], warnings: [] },
     };
     expect(await describe()).toEqual(expected);
-    expect(source.seen.at(-1)?.method).toBe("HEAD");
+    expect(source.requests.at(-1)?.method).toBe("HEAD");
     source.behaviour.refusesHead = true;
     expect(await describe()).toEqual(expected);
     Object.assign(source.behaviour, { refusesHead: false, hasLength: false });
@@ -205,10 +208,10 @@ describe("POST /api/assets/download", async () => {
   it("keeps within a user's storage, as declared and before anything is fetched", async () => {
     const small = await startService({ downloadHosts: [source.url], userQuotaBytes: 12_000, maxDownloadBytes: 50_000 });
     const client = small.client();
-    expect(await download(client, place())).toMatchObject({ status: "completed" });
-    const task = await download(client, place());
+    expect(await download(client, serveModel())).toMatchObject({ status: "completed" });
+    const task = await download(client, serveModel());
     expect(task).toMatchObject({ status: "failed", result: { code: "STORAGE_QUOTA_EXCEEDED" } });
-    const big = place("big.bin", patternOf(60_000));
+    const big = serveModel("big.bin", patternOf(60_000));
     expect((await small.client("eve").get(`/api/assets/remote-metadata?url=${encodeURIComponent(big)}`)).body).toMatchObject({
       validation: { is_valid: false, errors: [{ code: "FILE_TOO_LARGE", field: "content_length" }] },
     });

@@ -17,7 +17,7 @@ describe("downloads from hostile sources", () => {
   let bench: ServiceBench;
   let client: Client;
   let source: LittleServer;
-  let other: LittleServer;
+  let otherServer: LittleServer;
   beforeAll(async () => {
     source = await startLittleServer(({ url, headers }, response) => {
       const path = url.split("?")[0] ?? "";
@@ -26,8 +26,8 @@ describe("downloads from hostile sources", () => {
       else if (target) target(response, headers);
       else response.writeHead(404).end();
     });
-    other = await startLittleServer((_, response) => void response.end("must not be fetched"));
-    answers["/not-named"] = `${other.url}/x`;
+    otherServer = await startLittleServer((_, response) => void response.end("must not be fetched"));
+    answers["/not-named"] = `${otherServer.url}/x`;
     bench = await startService({
       downloadHosts: ["huggingface.co", "localhost", "127.0.0.1", source.url],
       maxDownloadBytes: MAX_COUNT,
@@ -37,10 +37,10 @@ describe("downloads from hostile sources", () => {
   });
   afterAll(async () => {
     expect(bench.complaints).toEqual([]);
-    expect(other.seen).toEqual([]);
+    expect(otherServer.requests).toEqual([]);
     await bench.dispose();
     await source.close();
-    await other.close();
+    await otherServer.close();
   });
 
   type Answer = string | ((response: ServerResponse, headers: Record<string, unknown>) => void);
@@ -108,7 +108,7 @@ describe("downloads from hostile sources", () => {
   });
 
   it("refuses the named origin with credentials or another port", async () => {
-    for (const sourceUrl of [source.url.replace("//", "//ada:x@"), other.url]) {
+    for (const sourceUrl of [source.url.replace("//", "//ada:x@"), otherServer.url]) {
       const response = await client.post("/api/assets/download", { source_url: `${sourceUrl}/x` });
       expect(response).toMatchObject({ status: 400, body: { code: "UNSUPPORTED_SOURCE" } });
     }
@@ -154,7 +154,7 @@ describe("downloads from hostile sources", () => {
     ["/never-ends", "larger than the 2000000 bytes"],
     ["/encoded", "encoding gzip"],
     ["/broken-promise", "differs from the one that the source announced"],
-  ])("fails a task for %s with a sentence and keeps nothing of it", async (path, words) => {
+  ])("fails a task for %s with a message and keeps no file", async (path, words) => {
     const task = await download(client, source.url + path);
     expect(task).toMatchObject({ status: "failed", result: { success: false, error: task.error_message } });
     expect(task.error_message).toContain(words);
@@ -169,10 +169,10 @@ describe("downloads from hostile sources", () => {
       ["/wants-identity", "plain"],
     ] as const)
       expect((await contentOf(client, await download(client, source.url + path))).toString()).toBe(text);
-    expect(source.seen.every(({ headers }) => headers.cookie === undefined && headers.authorization === undefined)).toBe(true);
+    expect(source.requests.every(({ headers }) => headers.cookie === undefined && headers.authorization === undefined)).toBe(true);
   });
 
-  it("cancels a running task, hides it from others and leaves nothing", async () => {
+  it("cancels a running task, hides it from others and leaves no file", async () => {
     const path = await begin(client, `${source.url}/slow`);
     expect(await reached(client, path, 1000)).toMatchObject({ status: "running", bytes_total: 1_000_000, progress: 0.001 });
     expect(await readdir(join(bench.folder, "downloads"))).toEqual([path.split("/").at(-1)]);
@@ -186,9 +186,9 @@ describe("downloads from hostile sources", () => {
   });
 
   it("cancels between two attempts as well", async () => {
-    const requestCount = source.seen.length;
+    const requestCount = source.requests.length;
     const path = await begin(client, `${source.url}/broken`);
-    await until("it was asked for", () => source.seen.length > requestCount);
+    await until("it was asked for", () => source.requests.length > requestCount);
     expect((await client.call("DELETE", path)).status).toBe(204);
     expect(await outcome(client, path)).toMatchObject({ status: "cancelled" });
   });
@@ -208,6 +208,6 @@ describe("downloads from hostile sources", () => {
 function pourForever(response: ServerResponse): void {
   const chunk = Buffer.alloc(64 * 1024, "x");
   const endless = new Readable({ read: () => void endless.push(chunk) });
-  // It ends when the client leaves, as it should.
+  // Ends when the client disconnects, as it should.
   pipeline(endless, response, () => undefined);
 }

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { afterAll, beforeEach, describe, expect, it } from "vitest";
 import { SqliteConnection } from "@/lib/shared/database/sqlite";
 import { patternOf } from "@/tests/support/file-source";
-import { type Seen } from "@/tests/support/little-server";
+import { type ReceivedRequest } from "@/tests/support/little-server";
 import { startLittleServer } from "@/tests/support/servers";
 import { startService } from "@/tests/support/service";
 import { contentOf, download, hashOf } from "./downloads-support";
@@ -16,8 +16,8 @@ import { record } from "./support";
 const SECRET = "hf_AbCdEf0123456789";
 const bytes = patternOf(300_000, 9);
 const sha256 = createHash("sha256").update(bytes).digest("hex");
-let onSite: (request: Seen, response: ServerResponse) => void;
-let onStorage: (request: Seen, response: ServerResponse) => void;
+let onSite: (request: ReceivedRequest, response: ServerResponse) => void;
+let onStorage: (request: ReceivedRequest, response: ServerResponse) => void;
 const site = await startLittleServer((request, response) => onSite(request, response));
 const storage = await startLittleServer((request, response) => onStorage(request, response));
 const bench = await startService({ downloadHosts: [site.url, storage.url], requestTimeoutMs: 5000 });
@@ -29,14 +29,14 @@ afterAll(async () => {
   await storage.close();
 });
 beforeEach(() => {
-  site.seen.length = 0;
-  storage.seen.length = 0;
+  site.requests.length = 0;
+  storage.requests.length = 0;
 });
 
 const signed = (path: string) => `${storage.url}${path}?X-Amz-Signature=${SECRET}&Expires=1900000000&Key-Pair-Id=K2`;
 const toStorage =
   (path: string, headers: Record<string, string> = {}) =>
-  (_request: Seen, response: ServerResponse) =>
+  (_request: ReceivedRequest, response: ServerResponse) =>
     void response.writeHead(302, { location: signed(path), ...headers }).end("Found. Redirecting");
 
 /** Serves ranges as a storage does; `cutFirstAt` cuts the connection after that many bytes of the first answer. */
@@ -44,8 +44,8 @@ function storageOf(
   of: () => { bytes: Buffer; etag: string },
   { headers = {}, cutFirstAt }: { headers?: Record<string, string>; cutFirstAt?: number } = {},
 ) {
-  let answered = 0;
-  return ({ headers: requestHeaders }: Seen, response: ServerResponse) => {
+  let answeredCount = 0;
+  return ({ headers: requestHeaders }: ReceivedRequest, response: ServerResponse) => {
     const now = of();
     const isSame = requestHeaders["if-range"] === undefined || requestHeaders["if-range"] === now.etag;
     const start = isSame ? Number(/^bytes=(\d+)-/.exec(requestHeaders.range ?? "")?.[1] ?? 0) : 0;
@@ -56,8 +56,8 @@ function storageOf(
       ...(start > 0 && { "content-range": `bytes ${start}-${now.bytes.length - 1}/${now.bytes.length}` }),
       ...headers,
     });
-    answered += 1;
-    if (answered > 1 || cutFirstAt === undefined) return void response.end(body);
+    answeredCount += 1;
+    if (answeredCount > 1 || cutFirstAt === undefined) return void response.end(body);
     response.write(body.subarray(0, cutFirstAt), () => response.socket?.end(() => response.destroy()));
   };
 }
@@ -83,7 +83,7 @@ describe("a model site that redirects to storage", () => {
     onStorage = storageOf(() => ({ bytes: first, etag: '"v1"' }), { cutFirstAt: 100_000 });
     const json = await download(client, `${site.url}/api/download/models/1`);
     expect((await contentOf(client, json)).equals(first)).toBe(true);
-    expect(storage.seen.map(({ url, headers }) => [url.split("?")[0], headers.range])).toEqual([
+    expect(storage.requests.map(({ url, headers }) => [url.split("?")[0], headers.range])).toEqual([
       ["/bucket/1", undefined],
       ["/bucket/2", "bytes=100000-"],
     ]);
@@ -95,8 +95,8 @@ describe("a model site that redirects to storage", () => {
     ];
     let requestCount = 0;
     onStorage = storageOf(() => states[Math.min((requestCount += 1), 2) - 1] ?? { bytes: second, etag: '"v2"' }, { cutFirstAt: 100_000 });
-    const changed = await download(client, `${site.url}/api/download/models/2`);
-    expect(record(changed.result).hash).toBe(hashOf(second));
+    const secondDownload = await download(client, `${site.url}/api/download/models/2`);
+    expect(record(secondDownload.result).hash).toBe(hashOf(second));
   });
 
   it("may send without a length", async () => {
@@ -112,55 +112,52 @@ describe("a model site that redirects to storage", () => {
   it.each([
     ["seconds", () => "1"],
     ["a date", () => new Date(Date.now() + 2000).toUTCString()],
-  ])("is asked again after the delay it named in %s", async (_name, when) => {
+  ])("is retried after the delay from %s", async (_name, when) => {
     const times: number[] = [];
-    let reported = 0;
+    let reportedBytes = 0;
     onSite = (_request, response) => {
       times.push(Date.now());
       if (times.length > 1) return void response.end(bytes);
       const after = when();
-      reported = /^\d+$/.test(after) ? Date.now() + 1000 : Date.parse(after);
+      reportedBytes = /^\d+$/.test(after) ? Date.now() + 1000 : Date.parse(after);
       response.writeHead(429, { "retry-after": after }).end("slow down");
     };
     const task = await download(client, `${site.url}/busy-${_name.length}.bin`);
     expect(task.status).toBe("completed");
     expect(times).toHaveLength(2);
     // A timer may fire early by a fraction of its own millisecond.
-    expect(times[1]).toBeGreaterThanOrEqual(reported - 2);
+    expect(times[1]).toBeGreaterThanOrEqual(reportedBytes - 2);
   });
 
-  it("fails instead of waiting longer than minutes and says when to retry", async () => {
+  it("fails instead of waiting longer than minutes and names the retry time", async () => {
     onSite = (_request, response) => void response.writeHead(429, { "retry-after": "7200" }).end();
     const task = await download(client, `${site.url}/very-busy.bin`);
     expect(task).toMatchObject({ status: "failed", error_message: "The source answered 429. Try again in 7200 s." });
-    expect(site.seen).toHaveLength(1);
+    expect(site.requests).toHaveLength(1);
   });
 });
 
 describe("a page instead of a file", () => {
-  const page = (_request: Seen, response: ServerResponse) =>
+  const page = (_request: ReceivedRequest, response: ServerResponse) =>
     void response.writeHead(200, { "content-type": "text/html; charset=utf-8" }).end("<!DOCTYPE html><title>Sign in</title>");
 
-  it.each(["/org/model/blob/main/model.safetensors", "/api/download/models/7"])(
-    "fails the task for %s, and keeps nothing",
-    async (path) => {
-      onSite = (request, response) =>
-        request.url.startsWith("/login") ? page(request, response) : void response.writeHead(307, { location: "/login?returnUrl=x" }).end();
-      const task = await download(client, site.url + path);
-      expect(task).toMatchObject({
-        status: "failed",
-        error_message: expect.stringContaining("web page"),
-        result: { code: "UNPROCESSABLE" },
-      });
-      expect(await readdir(join(bench.folder, "downloads"))).toEqual([]);
-      const described = await client.get(`/api/assets/remote-metadata?url=${encodeURIComponent(site.url + path)}`);
-      expect(described.body).toMatchObject({
-        validation: { is_valid: false, errors: [{ code: "UNPROCESSABLE", field: "url", message: expect.stringContaining("web page") }] },
-      });
-    },
-  );
+  it.each(["/org/model/blob/main/model.safetensors", "/api/download/models/7"])("fails the task for %s and keeps no file", async (path) => {
+    onSite = (request, response) =>
+      request.url.startsWith("/login") ? page(request, response) : void response.writeHead(307, { location: "/login?returnUrl=x" }).end();
+    const task = await download(client, site.url + path);
+    expect(task).toMatchObject({
+      status: "failed",
+      error_message: expect.stringContaining("web page"),
+      result: { code: "UNPROCESSABLE" },
+    });
+    expect(await readdir(join(bench.folder, "downloads"))).toEqual([]);
+    const described = await client.get(`/api/assets/remote-metadata?url=${encodeURIComponent(site.url + path)}`);
+    expect(described.body).toMatchObject({
+      validation: { is_valid: false, errors: [{ code: "UNPROCESSABLE", field: "url", message: expect.stringContaining("web page") }] },
+    });
+  });
 
-  it("is accepted when the name or disposition says it is the file", async () => {
+  it("is accepted when the name or disposition matches the file", async () => {
     onSite = page;
     expect(await download(client, `${site.url}/report.html`)).toMatchObject({ status: "completed", result: { filename: "report.html" } });
     onSite = (_request, response) =>
@@ -173,25 +170,25 @@ describe("a page instead of a file", () => {
 
 describe("a token in an address", () => {
   it.each(["token", "api_key", "access_token", "X-Amz-Signature", "Signature"])(
-    "is sent to the source as %s and never shown or kept",
+    "is sent to the source as %s and never exposed or stored",
     async (name) => {
       onSite = (_request, response) => void response.end(`${name} of ${bytes.length}`);
       const task = await download(client, `${site.url}/api/download/${name}?type=Model&${name}=${SECRET}&size=full`);
-      expect(site.seen[0]?.url).toContain(`${name}=${SECRET}`);
+      expect(site.requests[0]?.url).toContain(`${name}=${SECRET}`);
       expect(task).toMatchObject({
         status: "completed",
         payload: { source_url: `${site.url}/api/download/${name}?type=Model&${name}=***&size=full` },
       });
       expect(JSON.stringify(task)).not.toContain(SECRET);
-      const again = await client.post("/api/assets/download", {
+      const secondResponse = await client.post("/api/assets/download", {
         source_url: `${site.url}/api/download/${name}?type=Model&${name}=${SECRET}&size=full`,
       });
-      expect(again.status).toBe(200);
+      expect(secondResponse.status).toBe(200);
       expect(storedRows(join(bench.folder, "service.sqlite"))).not.toContain(SECRET);
     },
   );
 
-  it("is not in the words of a task that failed", async () => {
+  it("is not in a failed task's message", async () => {
     onSite = (_request, response) => void response.writeHead(302, { location: `https://example.com/?token=${SECRET}` }).end();
     const task = await download(client, `${site.url}/elsewhere?token=${SECRET}`);
     expect(task.status).toBe("failed");

@@ -27,7 +27,7 @@ describe("an interrupted download", async () => {
 
   let seed = 0;
   /** A new file at a new address of the one source. */
-  function place(behaviour: Partial<Behaviour> = {}): { source: FileSource; url: string; bytes: Buffer } {
+  function serveSource(behaviour: Partial<Behaviour> = {}): { source: FileSource; url: string; bytes: Buffer } {
     const [source] = sources;
     if (!source) throw new Error("no source");
     seed += 1;
@@ -39,7 +39,7 @@ describe("an interrupted download", async () => {
   }
 
   it("resumes repeatedly, but only while the file is unchanged", async () => {
-    const { source, url, bytes } = place({ cuts: [100_000, 50_000, 20_000] });
+    const { source, url, bytes } = serveSource({ cuts: [100_000, 50_000, 20_000] });
     const task = await download(client, url);
     expect(task).toMatchObject({ status: "completed", bytes_total: SIZE, bytes_downloaded: SIZE, progress: 1 });
     expect(record(task.result)).toMatchObject({ success: true, hash: hashOf(bytes), bytes_downloaded: SIZE });
@@ -55,32 +55,32 @@ describe("an interrupted download", async () => {
 
   it("resumes by the file's date when its ETag is weak", async () => {
     const lastModified = "Wed, 21 Oct 2015 07:28:00 GMT";
-    const { source, url, bytes } = place({ cuts: [100_000], etag: 'W/"1"', lastModified });
+    const { source, url, bytes } = serveSource({ cuts: [100_000], etag: 'W/"1"', lastModified });
     expect(record((await download(client, url)).result).hash).toBe(hashOf(bytes));
     expect(source.responses[1]).toMatchObject({ start: 100_000, ifRange: lastModified });
   });
 
-  it("begins at zero at a source without ranges", async () => {
-    const { source, url, bytes } = place({ cuts: [200_000], hasRanges: false });
+  it("restarts at zero when the source has no ranges", async () => {
+    const { source, url, bytes } = serveSource({ cuts: [200_000], hasRanges: false });
     expect(record((await download(client, url)).result).hash).toBe(hashOf(bytes));
     expect(source.responses.map(({ status }) => status)).toEqual([200, 200]);
   });
 
-  it("begins at zero when the file has changed, and stores the new one whole", async () => {
-    const { source, url } = place({ cuts: [100_000] });
-    const changed = patternOf(SIZE + 7, 1000);
+  it("restarts at zero when the file changed and stores the new one", async () => {
+    const { source, url } = serveSource({ cuts: [100_000] });
+    const newBytes = patternOf(SIZE + 7, 1000);
     const path = await begin(client, url);
     await until("the first part was sent", () => source.responses[0]?.sent === 100_000);
-    Object.assign(source.behaviour, { bytes: changed, etag: '"other"' });
+    Object.assign(source.behaviour, { bytes: newBytes, etag: '"other"' });
     const task = await outcome(client, path);
-    expect(record(task.result)).toMatchObject({ hash: hashOf(changed), bytes_downloaded: SIZE + 7 });
+    expect(record(task.result)).toMatchObject({ hash: hashOf(newBytes), bytes_downloaded: SIZE + 7 });
     expect(source.responses[1]).toMatchObject({ ifRange: `"${seed}"`, status: 200 });
   });
 
   it.each(["bytes 5-9/300000", "bytes 100000-299999/999999", "bytes 100000-200", "nonsense"])(
     "trusts no part that claims to be another one (%s)",
     async (contentRange) => {
-      const { source, url, bytes } = place({ cuts: [100_000], contentRange });
+      const { source, url, bytes } = serveSource({ cuts: [100_000], contentRange });
       const task = await download(client, url);
       expect((await contentOf(client, task)).equals(bytes)).toBe(true);
       expect(source.responses.map(({ status }) => status)).toEqual([200, 206, 200]);
@@ -88,22 +88,22 @@ describe("an interrupted download", async () => {
   );
 
   it("refuses a part with another ETag from a source ignoring If-Range", async () => {
-    const { source, url } = place({ cuts: [100_000] });
+    const { source, url } = serveSource({ cuts: [100_000] });
     const path = await begin(client, url);
     await until("the first part was sent", () => source.responses[0]?.sent === 100_000);
-    const changed = patternOf(SIZE, 2000);
-    Object.assign(source.behaviour, { bytes: changed, headers: { etag: '"other"' } });
-    expect(record((await outcome(client, path)).result).hash).toBe(hashOf(changed));
+    const newBytes = patternOf(SIZE, 2000);
+    Object.assign(source.behaviour, { bytes: newBytes, headers: { etag: '"other"' } });
+    expect(record((await outcome(client, path)).result).hash).toBe(hashOf(newBytes));
   });
 
-  it("begins at zero where a source says nothing by which a change shows", async () => {
-    const { source, url, bytes } = place({ cuts: [100_000], etag: undefined });
+  it("restarts at zero when the source sends no validator", async () => {
+    const { source, url, bytes } = serveSource({ cuts: [100_000], etag: undefined });
     expect(record((await download(client, url)).result).hash).toBe(hashOf(bytes));
     expect(source.responses.map(({ start, status }) => [start, status])).toEqual([[0, 200], [0, 200]]); // prettier-ignore
   });
 
   it("resumes when a source stalls in the middle", async () => {
-    const { source, url, bytes } = place({ holdAfter: 120_000 });
+    const { source, url, bytes } = serveSource({ holdAfter: 120_000 });
     const path = await begin(client, url);
     await reached(client, path, 120_000);
     source.behaviour.holdAfter = undefined;
@@ -111,28 +111,28 @@ describe("an interrupted download", async () => {
     expect(source.responses[1]).toMatchObject({ start: 120_000 });
   });
 
-  it("gives up a source that always ends early, and keeps nothing of it", async () => {
-    const { url } = place({ cuts: [1000, 1000, 1000, 1000, 1000, 1000], hasRanges: false });
+  it("gives up on a source that always ends early and keeps no file", async () => {
+    const { url } = serveSource({ cuts: [1000, 1000, 1000, 1000, 1000, 1000], hasRanges: false });
     const task = await download(client, url);
     expect(task).toMatchObject({ status: "failed", error_message: expect.stringContaining("before the file was complete") });
     expect(await readdir(join(bench.folder, "downloads"))).toEqual([]);
   });
 
-  it("gives up a source that sends a byte now and then for ever", async () => {
-    const { url } = place({ drip: { bytes: 1, everyMs: 20 } });
+  it("gives up on a source that drips bytes endlessly", async () => {
+    const { url } = serveSource({ drip: { bytes: 1, everyMs: 20 } });
     const path = await begin(client, url);
     await until("it is given up", async () => record((await client.get(path)).body).status === "failed", { timeoutMs: 40_000 });
     expect(record((await client.get(path)).body).error_message).toBe("The source sends too slowly.");
   });
 
-  it("waits and asks again where a source says that it is busy", async () => {
-    const { source, url, bytes } = place({ busy: [503, 429] });
+  it("retries when the source reports that it is busy", async () => {
+    const { source, url, bytes } = serveSource({ busy: [503, 429] });
     expect(record((await download(client, url)).result).hash).toBe(hashOf(bytes));
     expect(source.responses).toHaveLength(1);
   });
 
   it("refetches nothing when all bytes arrived before the stop", async () => {
-    const { source, url, bytes } = place({ hasLength: false, holdAfter: SIZE });
+    const { source, url, bytes } = serveSource({ hasLength: false, holdAfter: SIZE });
     const path = await begin(client, url);
     await reached(client, path, SIZE);
     await bench.service.stop();
@@ -141,8 +141,8 @@ describe("an interrupted download", async () => {
     expect(source.responses.map(({ status }) => status)).toEqual([200, 416]);
   });
 
-  it("begins at zero where the disk lost the part that had arrived", async () => {
-    const { source, url, bytes } = place({ holdAfter: 130_000 });
+  it("restarts at zero when the disk lost the partial file", async () => {
+    const { source, url, bytes } = serveSource({ holdAfter: 130_000 });
     const path = await begin(client, url);
     await reached(client, path, 130_000);
     await bench.service.stop();

@@ -1,4 +1,4 @@
-// The engine at moments that no request can hit on purpose: a commit that the disk refuses, a cancel while a lost job is given back.
+// The engine at moments that no request can hit: a refused commit, a cancel while a lost job is requeued.
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { openBlobs } from "@/lib/service/assets/blobs/open-blobs";
 import { makeFolders } from "@/lib/service/assets/folders";
@@ -15,7 +15,7 @@ import { defaultSettings } from "@/lib/service/settings";
 import { type Database, query } from "@/lib/service/store/database";
 import { createOnlyProcess } from "@/lib/service/store/processes";
 import { createKeys } from "@/lib/service/users/keys";
-import { makeServicePlace, type ServicePlace } from "@/tests/support/service-store";
+import { createTestServiceStore, type TestServiceStore } from "@/tests/support/service-store";
 import { until } from "@/tests/support/until";
 import { canvas } from "./support";
 
@@ -32,13 +32,13 @@ const noRunner: Runner = {
   stop: () => Promise.resolve(),
 };
 
-let place: ServicePlace;
+let storeHome: TestServiceStore;
 let database: Database;
 let pool: Pool;
 let engine: Engine | undefined;
 beforeEach(async () => {
-  place = await makeServicePlace();
-  database = await place.open(now);
+  storeHome = await createTestServiceStore();
+  database = await storeHome.open(now);
   await createKeys(database, now).createKey("ada");
   pool = await createPool({ database, processes, concurrency: 1 });
 });
@@ -49,7 +49,7 @@ afterEach(async () => {
 });
 
 async function startEngine(runner: Runner, through: Database = database): Promise<Engine> {
-  const folders = makeFolders(place.folder);
+  const folders = makeFolders(storeHome.folder);
   const blobs = await openBlobs({ settings: defaultSettings, folders, database, processes, now, log });
   const collect = () => Promise.resolve();
   const parts = {
@@ -99,15 +99,15 @@ it("leaves a resumed job at its runner when the engine stops", { timeout: 10_000
   await leaveAtRunner(seq);
   let takeOver = (): void => undefined;
   const isStopping = new Promise<void>((resolve) => (takeOver = resolve));
-  // The first commit recovers the jobs that were left running, the second one takes this one over.
+  // The first commit recovers running jobs, the second one takes over this one.
   let commits = 0;
-  const late: Database["commit"] = async (work) => {
+  const delayedCommit: Database["commit"] = async (work) => {
     if ((commits += 1) === 2) await isStopping;
     return database.commit(work);
   };
   // The engine stops its runner last.
   const runner = { ...noRunner, stop: () => Promise.resolve(takeOver()) };
-  const started = await startEngine(runner, { ...database, commit: late, commitFreeing: late });
+  const started = await startEngine(runner, { ...database, commit: delayedCommit, commitFreeing: delayedCommit });
   await until("it is about to be taken over", () => commits === 2);
   await started.stop(0);
   expect([...started.runs()]).toEqual([]);
@@ -134,7 +134,7 @@ it("runs a job at a runner only after the disk accepts it", async () => {
   expect(await stateOf(seq)).toBe("cancelled");
 });
 
-it("cancels a job whose worker is lost in the same moment, and does not run it again", async () => {
+it("cancels a job that loses its worker at the same moment", async () => {
   const { id, seq } = await submitOne();
   let runs = 0;
   let lose: (() => void) | undefined;
@@ -142,11 +142,11 @@ it("cancels a job whose worker is lost in the same moment, and does not run it a
     run() {
       runs += 1;
       let end: (outcome: RunOutcome) => void = () => undefined;
-      const done = new Promise<RunOutcome>((resolve, reject) => {
+      const outcomePromise = new Promise<RunOutcome>((resolve, reject) => {
         end = resolve;
         lose = () => reject(new Error("the worker is gone"));
       });
-      return { done, cancel: () => end({ kind: "cancelled" }) };
+      return { done: outcomePromise, cancel: () => end({ kind: "cancelled" }) };
     },
     stop: () => Promise.resolve(),
   };
@@ -166,15 +166,15 @@ it("interrupts a job that runs but is not stored as running yet", async () => {
   const runner: Runner = {
     run() {
       let end: (outcome: RunOutcome) => void = () => undefined;
-      const done = new Promise<RunOutcome>((resolve) => (end = resolve));
+      const outcomePromise = new Promise<RunOutcome>((resolve) => (end = resolve));
       isRunning = true;
-      return { done, cancel: () => end({ kind: "cancelled" }) };
+      return { done: outcomePromise, cancel: () => end({ kind: "cancelled" }) };
     },
     stop: () => Promise.resolve(),
   };
   const started = await startEngine(runner);
   await until("it runs", () => isRunning);
-  // As for a runner's job whose begin is about to be stored.
+  // Like a runner's job whose start is about to be stored.
   await database.commit((tx) => tx.run(query.updateTable("jobs").set({ state: "pending" }).where("seq", "=", seq)));
   expect(await started.cancel(USER, ["in_progress"])).toEqual([id]);
   expect(await stateOf(seq)).toBe("cancelled");

@@ -21,7 +21,7 @@ async function listen(query: string, headers: Record<string, string> = { "x-api-
 const types = (socket: EventSocket, id: string) => socket.of(id).map(({ type }) => type);
 
 describe("listeners", () => {
-  it("is anyone with a key by header or token, at /ws and /api/ws", async () => {
+  it("accepts any key by header or token at /ws and /api/ws", async () => {
     for (const path of ["/ws", "/api/ws"]) {
       const byHeader = await listen("?clientId=mine", { "x-api-key": key }, path);
       const byBearer = await listen("?clientId=mine", { authorization: `Bearer ${key}` }, path);
@@ -43,12 +43,12 @@ describe("listeners", () => {
 });
 
 describe("job events", () => {
-  it("from start to end, with a picture that can be fetched", async () => {
+  it("reports a job from start to end with a picture that can be fetched", async () => {
     const socket = await listen("?clientId=a");
     const id = await submit(client, canvas(0x10203, 64), { client_id: "a" });
     await socket.over(id);
-    const reported = types(socket, id).filter((type) => !type.startsWith("progress"));
-    expect(reported).toEqual([
+    const reportedTypes = types(socket, id).filter((type) => !type.startsWith("progress"));
+    expect(reportedTypes).toEqual([
       "execution_start",
       "execution_cached",
       "executing",
@@ -109,7 +109,7 @@ describe("job events", () => {
     await socket.over(id);
   });
 
-  it("with numeric progress and the state of every started node", async () => {
+  it("reports numeric progress and the state of every started node", async () => {
     const socket = await listen("");
     const id = await submit(client, waiting(0.6, 77));
     await socket.over(id);
@@ -120,7 +120,7 @@ describe("job events", () => {
     expect(state?.nodes).toMatchObject({ "1": { state: "finished" }, "3": { state: "running", prompt_id: id } });
   });
 
-  it("as cached with outputs when nothing has to run", async () => {
+  it("reports cached outputs when nothing has to run", async () => {
     const socket = await listen("");
     await socket.over(await submit(client, canvas(4711)));
     const id = await submit(client, canvas(4711));
@@ -129,7 +129,7 @@ describe("job events", () => {
     expect(types(socket, id)).toEqual(["execution_start", "execution_cached", "executed", "execution_success", "executing"]);
   });
 
-  it("as failed with the node's error, or as interrupted", async () => {
+  it("reports a failed job with the node's error, or an interruption", async () => {
     const socket = await listen("");
     const failing = {
       ...canvas(9),
@@ -149,18 +149,18 @@ describe("job events", () => {
     expect(types(socket, stopped)).not.toContain("executed");
   });
 
-  it("goes to the submitting client and id-less ones of the same user", async () => {
-    const [mine, others, all] = [await listen("?clientId=m"), await listen("?clientId=o"), await listen("")];
-    const stranger = await listen("", { "x-api-key": await createKey(dataDir, "eve") });
+  it("sends events to the submitting client and to clients without an id", async () => {
+    const [ownEvents, otherEvents, all] = [await listen("?clientId=m"), await listen("?clientId=o"), await listen("")];
+    const otherSocket = await listen("", { "x-api-key": await createKey(dataDir, "eve") });
     const id = await submit(client, canvas(31), { client_id: "m" });
-    for (const socket of [mine, all]) await socket.over(id);
+    for (const socket of [ownEvents, all]) await socket.over(id);
     const free = await submit(client, canvas(32));
-    for (const socket of [mine, others, all]) await socket.over(free);
-    expect(others.of(id)).toEqual([]);
-    expect(stranger.received.map(({ type }) => type)).toEqual(["status"]);
+    for (const socket of [ownEvents, otherEvents, all]) await socket.over(free);
+    expect(otherEvents.of(id)).toEqual([]);
+    expect(otherSocket.received.map(({ type }) => type)).toEqual(["status"]);
   });
 
-  it("keeps how much is left true when what waits is cancelled", async () => {
+  it("updates the remaining count when a pending job is cancelled", async () => {
     const socket = await listen("");
     const ids = [];
     for (const color of [1, 2, 3, 4]) ids.push(await submit(client, waiting(600, color)));

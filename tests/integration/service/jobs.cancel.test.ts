@@ -1,4 +1,4 @@
-// Cancelling a running job: soon, inside any node, with nothing left of it, and without harm to its neighbour.
+// Cancelling a running job: soon, inside any node, without leftovers or effects on its neighbour.
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -30,7 +30,7 @@ describe("cancelling a running job", () => {
     ["jobs.cancel", (client: Client, id: string) => client.post(`/api/jobs/${id}/cancel`)],
     ["jobs.cancel of many", (client: Client, id: string) => client.post("/api/jobs/cancel", { job_ids: [id] })],
   ] as const) {
-    it(`keeps nothing inside a pixel loop by ${how} and spares its neighbour`, async () => {
+    it(`stops inside a pixel loop by ${how} and keeps the neighbour`, async () => {
       bench = await startService({ concurrency: 2, maxJobPixels: 1e9 });
       const [ada, bob] = [bench.client("ada"), bench.client("bob")];
       const before = blobs();
@@ -54,7 +54,7 @@ describe("cancelling a running job", () => {
       expect(await outputs(ada)).toEqual([]);
       expect(record((await ada.post(`/api/jobs/${id}/cancel`)).body)).toEqual({ cancelled: false });
 
-      // The slot takes the next job, and no byte of the cancelled one is left.
+      // The slot takes the next job, and no bytes of the cancelled one remain.
       expect((await ended(ada, await submit(ada, canvas(77)))).status).toBe("completed");
       expect((await ended(bob, neighbour)).status).toBe("completed");
       await until("the files of the jobs are gone", () => ["tmp", "work"].flatMap(filesIn).every((entry) => entry.isDirectory()));
@@ -64,13 +64,13 @@ describe("cancelling a running job", () => {
     });
   }
 
-  it("ends alike in every view, with no assets if cancelled", async () => {
+  it("shows the same end in every view, without assets if cancelled", async () => {
     bench = await startService({ concurrency: 2 });
     const client = bench.client();
     const before = blobs();
     let cancelled = 0;
     for (let color = 1; color <= 30; color += 1) {
-      // With twelve files to store, the cancel may come when all nodes are done and nothing is committed yet.
+      // With twelve files to store, the cancel may arrive after all nodes and before the commit.
       const batch = { ...canvas(color), "1": { class_type: "EmptyImage", inputs: { width: 8, height: 8, batch_size: 12, color } } };
       const id = await submit(client, batch);
       if (color % 3 > 0) {
@@ -79,8 +79,11 @@ describe("cancelling a running job", () => {
           status !== "pending" && (status !== "in_progress" || (progress !== undefined && record(progress).value === 1));
         await until("all nodes are done", async () => isLate(await detail(client, id)), { everyMs: 0 });
       }
-      const [one, other] = await Promise.all([client.post(`/api/jobs/${id}/cancel`), client.post("/api/jobs/cancel", { job_ids: [id] })]);
-      const claims = [record(one.body).cancelled === true, JSON.stringify(other.body).includes(id)];
+      const [first, second] = await Promise.all([
+        client.post(`/api/jobs/${id}/cancel`),
+        client.post("/api/jobs/cancel", { job_ids: [id] }),
+      ]);
+      const claims = [record(first.body).cancelled === true, JSON.stringify(second.body).includes(id)];
       const job = await ended(client, id);
       // If the answer to a request was that it cancelled the job, that was true, and it was the only one.
       expect(claims.filter(Boolean)).toHaveLength(job.status === "cancelled" ? 1 : 0);
@@ -93,7 +96,7 @@ describe("cancelling a running job", () => {
       if (job.status === "cancelled") cancelled += 1;
     }
     expect(cancelled).toBeGreaterThan(0);
-    // All pictures of a batch are equal: one blob for each completed job, and none for a cancelled one.
+    // All pictures of a batch are equal: one blob per completed job, none for a cancelled one.
     await until("what a cancelled job had stored is dropped", () => blobs() === before + 30 - cancelled);
     await until("the files of the jobs are gone", () => ["tmp", "work"].flatMap(filesIn).every((entry) => entry.isDirectory()));
     expect(bench.complaints).toEqual([]);
@@ -128,7 +131,7 @@ describe("cancelling a running job", () => {
       await client.get(`/api/history_v2/${unknown}`),
     ])
       expect(response).toMatchObject({ status: 404, body: { code: "NOT_FOUND", message: expect.any(String) } });
-    // Nothing runs, so the answer is empty and no error.
+    // Nothing runs, so the result is empty and not an error.
     expect(await client.post("/api/interrupt")).toMatchObject({ status: 200, text: "" });
     for (const body of [{}, { job_ids: [] }, { job_ids: "all" }, { job_ids: Array.from({ length: 101 }, () => unknown) }])
       expect(await client.post("/api/jobs/cancel", body)).toMatchObject({

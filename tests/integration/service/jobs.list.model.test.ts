@@ -1,4 +1,4 @@
-// Hundreds of jobs in every state, and every query answered twice: by the service, and by a filter and a sort of all rows here.
+// Hundreds of jobs in every state; every query is compared with a filter and sort of all rows here.
 import { join } from "node:path";
 import fc from "fast-check";
 import { afterAll, describe, expect, it } from "vitest";
@@ -56,7 +56,7 @@ describe.each([0, 0.8])("a list with %d waiting jobs against a full scan", async
   const file = join(empty.folder, "service.sqlite");
   seedJobs(file, "bench", JOBS, { waiting: share });
   const database = new SqliteConnection(file);
-  // The first waiting job takes the only slot and keeps it, so that nothing changes while the lists are read.
+  // The first waiting job keeps the only slot, so that nothing changes while lists are read.
   database
     .prepare("UPDATE job_inputs SET prompt = ? WHERE job_seq IN (SELECT seq FROM jobs WHERE state = 'pending')")
     .run(JSON.stringify(waiting(3600)));
@@ -75,7 +75,7 @@ describe.each([0, 0.8])("a list with %d waiting jobs against a full scan", async
     (workflow === undefined ? "" : `&workflow_id=${workflow}`) +
     (output === undefined ? "" : `&output_type=${output}`);
 
-  it("answers any filter in any order at any offset, with the exact total and has_more", async () => {
+  it("answers any filter, order and offset with the exact total and has_more", async () => {
     const page = fc.record({ query: queries, limit: fc.integer({ min: 1, max: 120 }), offset: fc.integer({ min: 0, max: JOBS + 10 }) });
     await fc.assert(
       fc.asyncProperty(page, async ({ query, limit, offset }) => {
@@ -88,7 +88,7 @@ describe.each([0, 0.8])("a list with %d waiting jobs against a full scan", async
     );
   });
 
-  it.each(["asc", "desc"])("sorts by duration (%s) to the end, those that never ran among the others", async (order) => {
+  it.each(["asc", "desc"])("sorts by duration (%s), including jobs that never ran", async (order) => {
     for (const states of [
       ["pending"],
       ["pending", "cancelled"],
@@ -96,14 +96,14 @@ describe.each([0, 0.8])("a list with %d waiting jobs against a full scan", async
       ["cancelled", "failed"],
     ]) {
       const query: Query = { states, by: "execution_time", order };
-      const seen: string[] = [];
-      for (let more = true; more;) {
-        const json = record((await client.get(`${pathOf(query)}&limit=150&offset=${seen.length}`)).body);
+      const seenIds: string[] = [];
+      for (let hasMore = true; hasMore;) {
+        const json = record((await client.get(`${pathOf(query)}&limit=150&offset=${seenIds.length}`)).body);
         const jobs = list(json.jobs);
-        seen.push(...jobs.map((job) => string(job.id)));
-        more = jobs.length > 0 && record(json.pagination).has_more === true;
+        seenIds.push(...jobs.map((job) => string(job.id)));
+        hasMore = jobs.length > 0 && record(json.pagination).has_more === true;
       }
-      expect(seen).toEqual(expected(rows, query));
+      expect(seenIds).toEqual(expected(rows, query));
     }
   });
 
@@ -111,19 +111,19 @@ describe.each([0, 0.8])("a list with %d waiting jobs against a full scan", async
     const query = fc.record({ query: queries, limit: fc.integer({ min: 50, max: 900 }) });
     await fc.assert(
       fc.asyncProperty(query, async ({ query, limit }) => {
-        const seen: string[] = [];
-        for (let more = true; more;) {
-          const json = record((await client.get(`${pathOf(query)}&limit=${limit}&offset=${seen.length}`)).body);
-          seen.push(...list(json.jobs).map((job) => string(job.id)));
-          more = record(json.pagination).has_more === true;
+        const seenIds: string[] = [];
+        for (let hasMore = true; hasMore;) {
+          const json = record((await client.get(`${pathOf(query)}&limit=${limit}&offset=${seenIds.length}`)).body);
+          seenIds.push(...list(json.jobs).map((job) => string(job.id)));
+          hasMore = record(json.pagination).has_more === true;
         }
-        expect(seen).toEqual(expected(rows, query));
+        expect(seenIds).toEqual(expected(rows, query));
       }),
       { numRuns: 40, seed: 3 },
     );
   });
 
-  it("lists the history newest first, of what has ended only", async () => {
+  it("lists only ended jobs in the history, newest first", async () => {
     const ended = expected(rows, { states: ["completed", "failed", "cancelled"], by: "create_time", order: "desc" });
     for (const offset of [0, 1400, ended.length - 5, ended.length + 1]) {
       const { history } = record((await client.get(`/api/history_v2?max_items=50&offset=${offset}`)).body);

@@ -1,4 +1,4 @@
-// The progress of a running job, in the list and in the details, between and inside its nodes; and the times of its nodes afterwards.
+// A running job's progress in lists and details, between and inside its nodes, and its node times.
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import sharp from "sharp";
@@ -21,25 +21,25 @@ describe("the progress of a job", async () => {
   const inList = async (id: string) => list(record((await client.get("/api/jobs")).body).jobs).find((job) => job.id === id) ?? {};
 
   /** The job's entries in the list until it has ended and `enough` is true. */
-  async function watch(id: string, enough: (seen: Json[]) => boolean): Promise<Json[]> {
-    const seen: Json[] = [];
+  async function watch(id: string, enough: (events: Json[]) => boolean): Promise<Json[]> {
+    const events: Json[] = [];
     await until("enough was seen", async () => {
       const job = await inList(id);
-      if (job.status === "in_progress") seen.push(record(job.progress));
-      return enough(seen) || ["completed", "failed", "cancelled"].includes(string(job.status));
+      if (job.status === "in_progress") events.push(record(job.progress));
+      return enough(events) || ["completed", "failed", "cancelled"].includes(string(job.status));
     });
-    return seen;
+    return events;
   }
 
   it("rises inside a waiting node in the list and in the details", async () => {
     const id = await submit(client, waiting(2));
-    const seen = await watch(id, (all) => new Set(all.map((json) => json.step)).size > 5);
-    expect(new Set(seen.map((json) => json.value)).size).toBeGreaterThan(5);
-    for (const item of seen) expect(item).toMatchObject({ nodes_total: 3, step: expect.any(Number), steps: 100 });
-    const values = seen.map((json) => Number(json.value));
+    const events = await watch(id, (all) => new Set(all.map((json) => json.step)).size > 5);
+    expect(new Set(events.map((json) => json.value)).size).toBeGreaterThan(5);
+    for (const item of events) expect(item).toMatchObject({ nodes_total: 3, step: expect.any(Number), steps: 100 });
+    const values = events.map((json) => Number(json.value));
     expect(values).toEqual([...values].sort((a, b) => a - b));
     expect(values.every((value) => value >= 0 && value <= 1)).toBe(true);
-    expect(seen.at(-1)).toMatchObject({ nodes_done: 1, current_node: "2" });
+    expect(events.at(-1)).toMatchObject({ nodes_done: 1, current_node: "2" });
 
     const job = await detail(client, id);
     expect(record(job.progress)).toMatchObject({ nodes_done: 1, nodes_total: 3, current_node: "2", steps: 100 });
@@ -60,8 +60,8 @@ describe("the progress of a job", async () => {
 
   it("moves inside a node that computes", async () => {
     const id = await submit(client, heavy);
-    const seen = await watch(id, (all) => new Set(all.filter((json) => json.current_node === "2").map((json) => json.step)).size > 3);
-    const steps = seen.filter((json) => json.current_node === "2").map((json) => Number(json.step));
+    const events = await watch(id, (all) => new Set(all.filter((json) => json.current_node === "2").map((json) => json.step)).size > 3);
+    const steps = events.filter((json) => json.current_node === "2").map((json) => Number(json.step));
     expect(new Set(steps).size).toBeGreaterThan(3);
     expect(steps).toEqual([...steps].sort((a, b) => a - b));
     await client.post("/api/interrupt");
@@ -105,12 +105,12 @@ describe("the cache of a user", () => {
     return { job, cached, assets: list(record((await client.get(`/api/jobs/${string(job.id)}/assets`)).body).assets) };
   }
 
-  it("answers a repeat on another slot with new assets in every view", async () => {
+  it("returns a repeat on another slot with new assets in every view", async () => {
     bench = await startService({ concurrency: 2 });
     const client = bench.client();
     const first = await run(client, blurred(7));
     expect(first.cached).toEqual([]);
-    // One slot is busy, perhaps the one that made the results: the repeats must work on either.
+    // One slot is busy, perhaps the one that made the results: repeats must work on either.
     const blocking = await submit(client, waiting(3600));
     await running(client, blocking);
     const repeats = [await run(client, blurred(7)), await run(client, blurred(7))];
@@ -133,15 +133,15 @@ describe("the cache of a user", () => {
     await bench.service.stop();
     bench = await startService({ concurrency: 1, dataDir: bench.folder });
     const client = bench.client("ada");
-    const again = await run(client, blurred(8));
+    const secondRun = await run(client, blurred(8));
     expect(
       list([])
-        .concat(again.assets)
+        .concat(secondRun.assets)
         .map((asset) => asset.hash),
     ).toEqual(before.assets.map((asset) => asset.hash));
-    expect(again.cached).toContain("3");
+    expect(secondRun.cached).toContain("3");
 
-    for (const { assets } of [before, again]) {
+    for (const { assets } of [before, secondRun]) {
       for (const asset of assets) expect((await client.call("DELETE", `/api/assets/${string(asset.id)}`)).status).toBe(204);
     }
     const anew = await run(client, blurred(8));
@@ -157,12 +157,12 @@ describe("the cache of a user", () => {
     const client = bench.client();
     await run(client, blurred(9));
     await rm(join(bench.folder, "node-cache"), { recursive: true });
-    const again = await run(client, blurred(9));
-    expect(again.cached).not.toContain("3");
-    expect(again.assets).toHaveLength(2);
+    const secondRun = await run(client, blurred(9));
+    expect(secondRun.cached).not.toContain("3");
+    expect(secondRun.assets).toHaveLength(2);
   });
 
-  it("is of one user: another one's equal job runs, and its assets are their own", async () => {
+  it("is per user: another user's equal job runs with its own assets", async () => {
     bench = await startService({ concurrency: 1 });
     await run(bench.client("ada"), blurred(10));
     const bobs = await run(bench.client("bob"), blurred(10));
@@ -208,11 +208,11 @@ it("saves each job's own picture despite a cancelled neighbour", async () => {
   await ada.post("/api/interrupt", { prompt_id: blocking });
   await running(ada, next);
 
-  const sent = [await send(ada, 20), await send(bob, 10), await send(ada, 10), await send(bob, 30), await send(bob, 40)];
+  const submitted = [await send(ada, 20), await send(bob, 10), await send(ada, 10), await send(bob, 30), await send(bob, 40)];
   await ada.post("/api/queue", { delete: [cancelled.id] });
   await ada.post("/api/interrupt", { prompt_id: next });
-  const saved = await Promise.all(sent.map(({ client, id }) => savedGrey(client, id)));
-  expect(saved).toEqual(sent.map(({ grey }) => 255 - grey));
+  const greys = await Promise.all(submitted.map(({ client, id }) => savedGrey(client, id)));
+  expect(greys).toEqual(submitted.map(({ grey }) => 255 - grey));
   expect((await ended(ada, cancelled.id)).status).toBe("cancelled");
   expect(bench.complaints).toEqual([]);
 });

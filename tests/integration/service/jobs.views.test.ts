@@ -12,7 +12,7 @@ describe("the views of a job", async () => {
   const inHistory = async (id: string) =>
     list(record((await client.get("/api/history_v2?max_items=1000")).body).history).find((entry) => entry.prompt_id === id) ?? {};
 
-  it("hold every field of a completed job, in milliseconds, seconds and words of time", async () => {
+  it("contain every field of a completed job in each unit", async () => {
     const workflow = { id: "1f3b7f7c-55a0-4f0a-8e53-7a2c0d9c4e22", nodes: [] };
     const id = await submit(client, canvas(21), { extra_data: { client_id: "c", extra_pnginfo: { workflow } } });
     const job = await ended(client, id);
@@ -103,7 +103,7 @@ describe("the views of a job", async () => {
     });
   });
 
-  it("hold a failed job's error, earlier outputs and each view's state word", async () => {
+  it("contain a failed job's error, earlier outputs and state", async () => {
     const id = await submit(client, sample("06-fails-half-way"));
     const job = await ended(client, id);
     const error = record(job.execution_error);
@@ -127,7 +127,7 @@ describe("the views of a job", async () => {
     expect(job.outputs_count).toBe(Number(list(record((await client.get(`/api/jobs/${id}/assets`)).body).assets).length));
   });
 
-  it("hold nothing of an end while a job waits or runs, nor does the history", async () => {
+  it("omit the end while a job waits or runs", async () => {
     const busy = await submit(client, waiting(3600));
     await running(client, busy);
     const queued = await submit(client, canvas(22));
@@ -183,7 +183,7 @@ describe("the views of a job", async () => {
     expect(bench.complaints).toEqual([]);
   });
 
-  it("run only what partial_execution_targets need, and name that in the history", async () => {
+  it("run only what partial_execution_targets need and record it", async () => {
     const prompt = { ...canvas(24), "3": { class_type: "SaveImage", inputs: { images: ["1", 0], filename_prefix: "other" } } };
     const job = await ended(client, await submit(client, prompt, { partial_execution_targets: ["3"] }));
     expect(Object.keys(record(job.outputs))).toEqual(["3"]);
@@ -197,11 +197,11 @@ describe("the views of a job", async () => {
         status: 400,
         body: { error: { type: "prompt_no_outputs", message: "Prompt has no outputs", details: "", extra_info: {} }, node_errors: {} },
       });
-    const some = await ended(client, await submit(client, prompt, { partial_execution_targets: ["2", "99"] }));
-    expect(Object.keys(record(some.outputs))).toEqual(["2"]);
+    const partialJob = await ended(client, await submit(client, prompt, { partial_execution_targets: ["2", "99"] }));
+    expect(Object.keys(record(partialJob.outputs))).toEqual(["2"]);
   });
 
-  it("are open to a waitlisted user, who may submit nothing", async () => {
+  it("are readable to a waitlisted user who can't submit", async () => {
     const waitlisted = bench.client("wanda");
     const id = await submit(waitlisted, canvas(25));
     await ended(waitlisted, id);

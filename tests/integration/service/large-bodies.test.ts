@@ -1,4 +1,4 @@
-// Large requests and answers of one client: others get their turns in between, and useless ones are refused.
+// Large requests and responses of one client: others get their turns, and useless ones are refused.
 import { afterAll, describe, expect, it, vi } from "vitest";
 import { createHarness } from "@/tests/support/harness";
 import { type Client, startService } from "@/tests/support/service";
@@ -61,7 +61,7 @@ describe("large requests and answers", async () => {
     expect(Math.max(0, ...parse.mock.calls.map(([text]) => String(text).length))).toBeLessThan(MIB);
   });
 
-  it("reads graphs of five thousand nodes that come at once in turns of their own", async () => {
+  it("reads large graphs one at a time while others get turns", async () => {
     const body = JSON.stringify({ prompt: largeGraph(5000) });
     const turns = countTurns();
     const parsedIn: number[] = [];
@@ -78,32 +78,32 @@ describe("large requests and answers", async () => {
   });
 
   it("streams a long history and queue while others get turns", async () => {
-    const other = bench.client("bea");
+    const otherClient = bench.client("bea");
     const ids: string[] = [];
     for (let count = 0; count < 8; count += 1) {
-      const response = await other.post("/api/prompt", {
+      const response = await otherClient.post("/api/prompt", {
         prompt: picture("x".repeat(2 * MIB)),
         extra_data: { note: "y".repeat(MIB), count },
       });
       ids.push(string(record(response.body).prompt_id));
     }
-    const queue = await readPieces(other, "/api/queue");
+    const queue = await readPieces(otherClient, "/api/queue");
     expect(queue.longestTurn).toBeLessThan(3 * MIB);
     expect(queue.turns).toBeGreaterThanOrEqual(queue.pieces);
     await until("all have run", async () => {
-      const { body } = await other.get("/api/jobs?status=completed&limit=1");
+      const { body } = await otherClient.get("/api/jobs?status=completed&limit=1");
       return record(record(body).pagination).total === 8;
     });
-    const older = await readPieces(other, "/api/history");
+    const older = await readPieces(otherClient, "/api/history");
     expect(Object.keys(record(older.body)).sort()).toEqual([...ids].sort());
     expect(older.longestTurn).toBeLessThan(4 * MIB);
     expect(older.pieces).toBeGreaterThanOrEqual(8);
     expect(older.turns).toBeGreaterThanOrEqual(8);
     // The list leaves out long fields; the job's own entry has them.
-    const listed = await readPieces(other, "/api/history_v2");
-    const { history } = record(listed.body);
+    const listing = await readPieces(otherClient, "/api/history_v2");
+    const { history } = record(listing.body);
     expect((history as unknown[]).map((entry) => record(record(record(entry).prompt).extra_data))).toEqual(ids.map(() => ({})));
-    expect((await other.get(`/api/history_v2/${ids[0]}`)).text).toContain("y".repeat(MIB));
+    expect((await otherClient.get(`/api/history_v2/${ids[0]}`)).text).toContain("y".repeat(MIB));
   });
 });
 

@@ -25,7 +25,7 @@ describe("limits of one request", async () => {
     expect(chunked.status).toBe(413);
   });
 
-  it("JSON nested beyond the depth is 400, in a body and in a part of an upload", async () => {
+  it("rejects JSON nested too deep with 400, in bodies and upload parts", async () => {
     const deep = `{"tags":["a"],"user_metadata":${nested(20)}}`;
     expect(await client.call("POST", "/api/assets/from-hash", deep)).toMatchObject({ status: 400, body: { code: "INVALID_JSON" } });
     const part = await client.upload("x", "x.txt", { user_metadata: nested(21) });
@@ -82,8 +82,8 @@ describe("limits of one request", async () => {
   it("limits the tags of an asset on every route", async () => {
     expect((await client.upload("many", "m.txt", { tags: JSON.stringify(tags(6)) })).status).toBe(400);
     const { id } = record((await client.upload("five", "f.txt", { tags: JSON.stringify(tags(5)) })).body);
-    const more = await client.post(`/api/assets/${string(id)}/tags`, { tags: tags(2, 4) });
-    expect(more).toMatchObject({ status: 400, body: { code: "INVALID_BODY", message: expect.stringContaining("5 tags") } });
+    const secondResponse = await client.post(`/api/assets/${string(id)}/tags`, { tags: tags(2, 4) });
+    expect(secondResponse).toMatchObject({ status: 400, body: { code: "INVALID_BODY", message: expect.stringContaining("5 tags") } });
     expect(record((await client.get(`/api/assets/${string(id)}`)).body).tags).toHaveLength(5);
     expect(await client.call("PUT", `/api/assets/${string(id)}`, { tags: tags(6) })).toMatchObject({ status: 400 });
   });
@@ -98,7 +98,7 @@ describe("limits of one request", async () => {
     expect((await client.post(`/api/assets/${string(id)}/tags`, { tags: ["x".repeat(200)] })).status).toBe(200);
   });
 
-  it("user_metadata beyond 64 KiB of JSON is refused in each way it may come", async () => {
+  it("rejects user_metadata beyond 64 KiB on every endpoint", async () => {
     const roomy = await startService();
     const ada = roomy.client();
     const user_metadata = { note: "x".repeat(65 * 1024) };
@@ -128,20 +128,20 @@ describe("how long a request may take", async () => {
   });
 
   /** Sends the first bytes and then nothing, or a few more bytes now and then. */
-  function slowly(begin: string, more?: { every: number; bytes: number; end: string }): RequestInit["body"] {
+  function slowly(begin: string, pace?: { every: number; bytes: number; end: string }): RequestInit["body"] {
     const encoder = new TextEncoder();
-    let left = more?.bytes ?? 0;
+    let left = pace?.bytes ?? 0;
     return new ReadableStream({
       start: (controller) => controller.enqueue(encoder.encode(begin)),
       pull: (controller) =>
         new Promise((resolve) => {
-          if (!more) return; // no more bytes follow
+          if (!pace) return; // no more bytes follow
           setTimeout(() => {
-            controller.enqueue(encoder.encode(left > 0 ? "x" : more.end));
+            controller.enqueue(encoder.encode(left > 0 ? "x" : pace.end));
             if (left <= 0) controller.close();
             left -= 1;
             resolve();
-          }, more.every);
+          }, pace.every);
         }),
     });
   }
@@ -151,9 +151,9 @@ describe("how long a request may take", async () => {
     return bench.service.fetch(new Request(`http://service.test${path}`, init));
   };
   const multipart = { "content-type": "multipart/form-data; boundary=b" };
-  const begun = '--b\r\nContent-Disposition: form-data; name="file"; filename="a.txt"\r\n\r\n';
+  const bodyStart = '--b\r\nContent-Disposition: form-data; name="file"; filename="a.txt"\r\n\r\n';
 
-  it("ends a slow JSON body as a whole", async () => {
+  it("limits the total time of a slow JSON body", async () => {
     const response = await send("/api/history", slowly('{"delete":["', { every: 20, bytes: 1000, end: '"]}' }), {
       "content-type": "application/json",
     });
@@ -165,7 +165,7 @@ describe("how long a request may take", async () => {
   });
 
   it("ends a stalled upload and leaves no file", async () => {
-    const asset = await send("/api/assets", slowly(`${begun}some bytes`), multipart);
+    const asset = await send("/api/assets", slowly(`${bodyStart}some bytes`), multipart);
     expect([asset.status, record(await asset.json()).code]).toEqual([408, "REQUEST_TIMEOUT"]);
     expect((await send("/api/userdata/a.txt", slowly("some bytes"), {})).status).toBe(408);
     expect(await readdir(join(bench.folder, "tmp"))).toEqual([]);
@@ -173,7 +173,7 @@ describe("how long a request may take", async () => {
   });
 
   it("allows a slow but moving upload", async () => {
-    const response = await send("/api/assets", slowly(begun, { every: 30, bytes: 20, end: "\r\n--b--\r\n" }), multipart);
+    const response = await send("/api/assets", slowly(bodyStart, { every: 30, bytes: 20, end: "\r\n--b--\r\n" }), multipart);
     expect([response.status, record(await response.json()).size]).toEqual([201, 20]);
   });
 });

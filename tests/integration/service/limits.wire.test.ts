@@ -7,16 +7,16 @@ describe("on a real connection", async () => {
   const settings = { LIGHTDESK_REQUEST_TIMEOUT_SECONDS: "1", LIGHTDESK_MAX_UPLOAD_BYTES: "1000000", LIGHTDESK_MAX_JSON_BYTES: "100000" };
   const { client, dataDir, key, service } = await openServiceProcess(settings);
 
-  const ask = (text: string) => sendRaw(service.url, text);
-  const head = (path: string, more: string) => `POST ${path} HTTP/1.1\r\nHost: localhost\r\nX-API-Key: ${key}\r\n${more}\r\n`;
+  const send = (text: string) => sendRaw(service.url, text);
+  const head = (path: string, extra: string) => `POST ${path} HTTP/1.1\r\nHost: localhost\r\nX-API-Key: ${key}\r\n${extra}\r\n`;
 
   it("answers 408 for a missing body and closes the connection", async () => {
     const json = head("/api/prompt", "Content-Type: application/json\r\nContent-Length: 100\r\n");
-    expect(await ask(`${json}{"prompt":`)).toMatch(/^HTTP\/1\.1 408 .*connection: close.*"request_timeout"/is);
+    expect(await send(`${json}{"prompt":`)).toMatch(/^HTTP\/1\.1 408 .*connection: close.*"request_timeout"/is);
     const form = head("/api/assets", "Content-Type: multipart/form-data; boundary=b\r\nContent-Length: 5000\r\n");
-    const begun = '--b\r\nContent-Disposition: form-data; name="file"; filename="a.txt"\r\n\r\nsome';
-    expect(await ask(form + begun)).toMatch(/^HTTP\/1\.1 408 .*connection: close.*"REQUEST_TIMEOUT"/is);
-    expect(await ask(`${head("/api/userdata/a.txt", "Content-Length: 5000\r\n")}some`)).toMatch(/^HTTP\/1\.1 408 .*connection: close/is);
+    const bodyStart = '--b\r\nContent-Disposition: form-data; name="file"; filename="a.txt"\r\n\r\nsome';
+    expect(await send(form + bodyStart)).toMatch(/^HTTP\/1\.1 408 .*connection: close.*"REQUEST_TIMEOUT"/is);
+    expect(await send(`${head("/api/userdata/a.txt", "Content-Length: 5000\r\n")}some`)).toMatch(/^HTTP\/1\.1 408 .*connection: close/is);
   });
 
   it("answers 413 to clients still sending, for every kind", async () => {

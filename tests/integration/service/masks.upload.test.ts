@@ -180,7 +180,7 @@ describe("POST /api/upload/mask", async () => {
     expect(await readdir(join(bench.folder, "tmp"))).toEqual([]);
   });
 
-  it("names a layer that was deleted as null, and forgets a mask with its result", async () => {
+  it("shows a deleted layer as null and removes a mask with its result", async () => {
     const { name, metadata } = record((await upload(await painting(20, 10), { filename: original })).body);
     const { paint, mask } = record(record(metadata).related_files);
     const idOf = async (file: unknown) => {

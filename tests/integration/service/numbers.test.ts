@@ -1,4 +1,4 @@
-// Integers beyond the range of a double, from the request to every place where they come back: exactly the same digits.
+// Integers beyond the range of a double keep their digits from the request to every response.
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { startRunnerServer } from "@/tests/support/servers";
@@ -39,9 +39,9 @@ describe("a seed of twenty digits", async () => {
     expect(count(details.text, SEED)).toBe(4);
     const entry = await client.get(`/api/history_v2/${id}`);
     expect(count(entry.text, SEED)).toBe(4);
-    const listed = await client.get("/api/history_v2?max_items=10");
-    expect(listed.text).toContain(`"client":${SEED}`);
-    expect(listed.text).not.toContain("widgets_values");
+    const listResponse = await client.get("/api/history_v2?max_items=10");
+    expect(listResponse.text).toContain(`"client":${SEED}`);
+    expect(listResponse.text).not.toContain("widgets_values");
 
     const [asset] = list(record((await client.get(`/api/jobs/${id}/assets`)).body).assets);
     const bytes = await (await client.raw("GET", `/api/assets/${string(asset?.id)}/content`)).arrayBuffer();
@@ -50,7 +50,7 @@ describe("a seed of twenty digits", async () => {
     expect(texts.workflow).toBe(`{"nodes": [{"widgets_values": [${SEED}]}]}`.replaceAll(" ", ""));
   });
 
-  it("is in the queue as it was sent, and in the details of a job that waits", async () => {
+  it("is in the queue and in a waiting job's details as sent", async () => {
     const slow = string(record((await client.post("/api/prompt", { prompt: waiting(3600) })).body).prompt_id);
     const id = string(record((await post(withSeed(SEED))).body).prompt_id);
     await running(client, slow);
@@ -88,7 +88,7 @@ describe("a seed of twenty digits", async () => {
     }
   });
 
-  it("makes another cache entry than its neighbour, in what a file carries too", async () => {
+  it("creates a different cache entry than its neighbour", async () => {
     const cachedOf = async (seed: string) => {
       const messages = record((await run(withSeed(seed, seed.slice(1)))).execution_status).messages;
       return Array.isArray(messages) ? messages.find(([name]) => name === "execution_cached")?.[1].nodes : undefined;
@@ -112,8 +112,8 @@ describe("a seed of twenty digits", async () => {
       ["a.txt", SEED],
       ["b.txt", NEIGHBOUR],
     ] as const) {
-      const made = await client.upload(`content ${seed}`, name, { tags: '["seeds"]', user_metadata: `{"run":{"seeds":[1,${seed}]}}` });
-      expect(made.text).toContain(`{"run":{"seeds":[1,${seed}]}}`);
+      const response = await client.upload(`content ${seed}`, name, { tags: '["seeds"]', user_metadata: `{"run":{"seeds":[1,${seed}]}}` });
+      expect(response.text).toContain(`{"run":{"seeds":[1,${seed}]}}`);
     }
     for (const tags of ["", "&include_tags=seeds", "&name_contains=txt"]) {
       const filter = encodeURIComponent(`{"run":{"seeds":${SEED}}}`);
@@ -148,21 +148,21 @@ describe("the spelling of a number", () => {
     const bytes = await (await client.raw("GET", `/api/assets/${string(asset?.id)}/content`)).arrayBuffer();
     const texts = readPngText(Buffer.from(bytes));
     expect(texts).toEqual({ prompt: `{${canvas},${save}}`, workflow: `{${spelled}}`, size: "2.0" });
-    const made = await client.upload("some bytes", "a.txt", { user_metadata: `{${spelled}}` });
-    expect(made.text).toContain(`{${spelled}}`);
-    const edit = await client.call("PUT", `/api/assets/${string(record(made.body).id)}`, `{"user_metadata":{"a":7.0,${spelled}}}`, {
+    const created = await client.upload("some bytes", "a.txt", { user_metadata: `{${spelled}}` });
+    expect(created.text).toContain(`{${spelled}}`);
+    const edit = await client.call("PUT", `/api/assets/${string(record(created.body).id)}`, `{"user_metadata":{"a":7.0,${spelled}}}`, {
       "content-type": "application/json",
     });
     expect(edit.text).toContain(`{"a":7.0,${spelled}}`);
   });
 
-  it("reaches a runner as it was sent, as objects, lists and links of a `*` input do", async () => {
+  it("reaches a runner as sent, in objects, lists and links", async () => {
     const bench = await startService({ runnerCheckMs: 100, runnerLeaseMs: 700, runnerUnresponsiveMs: 60_000, concurrency: 1 });
     const required = { any: ["*", {}], other: ["*", {}], number: ["FLOAT", {}] };
     const any = { input: { required }, output: ["*"], output_name: ["*"], output_node: true };
-    const server = await startRunnerServer({ objectInfo: { Any: any }, makes: () => ({ others: { text: ["x"] } }) });
-    const added = await bench.service.runners.add({ address: server.address, label: "GPU" });
-    expect(added.ok).toBe(true);
+    const server = await startRunnerServer({ objectInfo: { Any: any }, makeOutput: () => ({ other: { text: ["x"] } }) });
+    const outcome = await bench.service.runners.add({ address: server.address, label: "GPU" });
+    expect(outcome.ok).toBe(true);
     const { key } = await bench.service.keys.createKey("ada");
     const client = createClient((request) => bench.service.fetch(request), key);
     const first = `"3":{"class_type":"Any","inputs":{"any":{${spelled}},"other":{"__value__":[${SPELLINGS}]},"number":5}}`;
@@ -178,7 +178,7 @@ describe("the spelling of a number", () => {
     expect(server.seen.submittedTexts[0]).toContain(`"extra_data":{"k":5.0,"extra_pnginfo":{"workflow":{${spelled}}}`);
   });
 
-  it("has a bound in a body, which is refused in words", async () => {
+  it("is refused with a message beyond its bound", async () => {
     const bench = await startService({ concurrency: 1 });
     const seeds = Array.from({ length: 50_001 }, () => SEED).join(",");
     const body = `{"prompt":{"1":{"class_type":"A","inputs":{"a":[${seeds}]}}}}`;

@@ -31,9 +31,9 @@ describe("POST /api/prompt", async () => {
 
   it("accepts names behind 2,000 bytes of folders and rejects longer ones", async () => {
     await client.upload(png(8, 8), "far.png", { type: "input" }, "image", "/api/upload/image");
-    // Random, because repeated text takes little room in an index.
+    // Random, because repeated text takes little space in an index.
     const letter = () => String.fromCodePoint(0x4e00 + Math.floor(Math.random() * 20_000));
-    const named = (bytes: number) => {
+    const graphOfBytes = (bytes: number) => {
       const rest = bytes - "/far.png".length;
       return `${Array.from({ length: Math.floor(rest / 3) }, letter).join("")}${"x".repeat(rest % 3)}/far.png`;
     };
@@ -41,9 +41,9 @@ describe("POST /api/prompt", async () => {
       "1": { class_type: "LoadImage", inputs: { image } },
       "2": { class_type: "SaveImage", inputs: { images: ["1", 0], filename_prefix: "far" } },
     });
-    expect((await ended(client, await submit(client, graph(named(2000))))).status).toBe("completed");
+    expect((await ended(client, await submit(client, graph(graphOfBytes(2000))))).status).toBe("completed");
     for (const bytes of [2001, 8000]) {
-      const refused = await client.post("/api/prompt", { prompt: graph(named(bytes)) });
+      const refused = await client.post("/api/prompt", { prompt: graph(graphOfBytes(bytes)) });
       expect([refused.status, record(refused.body).node_errors]).toMatchObject([400, { "1": { class_type: "LoadImage" } }]);
     }
   });
@@ -83,14 +83,14 @@ describe("POST /api/prompt", async () => {
   });
 
   it("groups runs of one graph by workflow_id, whatever their literals", async () => {
-    const [one, two] = [await submit(client, canvas(3)), await submit(client, canvas(4))];
-    const named = await submit(client, canvas(5), {
+    const [first, two] = [await submit(client, canvas(3)), await submit(client, canvas(4))];
+    const namedJob = await submit(client, canvas(5), {
       extra_data: { extra_pnginfo: { workflow: { id: "1f3b7f7c-55a0-4f0a-8e53-7a2c0d9c4e22" } } },
     });
-    const id = (await detail(client, one)).workflow_id;
+    const id = (await detail(client, first)).workflow_id;
     expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-5/);
     expect((await detail(client, two)).workflow_id).toBe(id);
-    expect((await detail(client, named)).workflow_id).toBe("1f3b7f7c-55a0-4f0a-8e53-7a2c0d9c4e22");
+    expect((await detail(client, namedJob)).workflow_id).toBe("1f3b7f7c-55a0-4f0a-8e53-7a2c0d9c4e22");
   });
 });
 
@@ -108,7 +108,7 @@ describe("POST /api/prompt, refused", async () => {
       { prompt: { "1": { class_type: "EmptyImage", inputs: { width: 8, height: 8, batch_size: 1, color: 0 } } } },
       "prompt_no_outputs",
     ],
-  ])("answers %s in the prompt's own shape", async (_, body, type) => {
+  ])("answers %s in the prompt's own format", async (_, body, type) => {
     const response = await client.post("/api/prompt", body);
     expect(response.status).toBe(400);
     expect(response.body).toMatchObject({
@@ -117,7 +117,7 @@ describe("POST /api/prompt, refused", async () => {
     });
   });
 
-  it("names every broken node of a bad graph, and queues nothing", async () => {
+  it("names every broken node of a bad graph and queues nothing", async () => {
     const response = await client.post("/api/prompt", { prompt: sample("07-bad-graph") });
     expect(response.status).toBe(400);
     expect(Object.keys(record(record(response.body).node_errors)).sort()).toEqual(["1", "2", "4"]);

@@ -4,14 +4,14 @@ import { countJobs } from "@/lib/service/jobs/list-jobs";
 import { isTerminal, move, terminalStates } from "@/lib/service/jobs/transitions";
 import { type Database, query } from "@/lib/service/store/database";
 import { startService } from "@/tests/support/service";
-import { makeServicePlace, type ServicePlace } from "@/tests/support/service-store";
+import { createTestServiceStore, type TestServiceStore } from "@/tests/support/service-store";
 import { canvas, detail, ended, list, record, running, string, submit, waiting } from "./support";
 
 describe("the queue and the history", async () => {
   const bench = await startService({ concurrency: 1 });
   const client = bench.client();
 
-  it("cancels pending jobs only, and the result lists what really was cancelled", async () => {
+  it("cancels pending jobs only and lists those cancelled", async () => {
     const first = await submit(client, waiting(1));
     await running(client, first);
     const [second, third] = [await submit(client, canvas(1)), await submit(client, canvas(2))];
@@ -31,7 +31,7 @@ describe("the queue and the history", async () => {
     expect(await client.post("/api/queue", { delete: [first] })).toMatchObject({ body: { deleted: [], cleared: false } });
   });
 
-  it("refuses words that the two bodies do not have", async () => {
+  it("refuses unknown fields in both bodies", async () => {
     for (const path of ["/api/queue", "/api/history"]) {
       expect(await client.post(path, { remove: [] })).toMatchObject({
         status: 400,
@@ -43,27 +43,27 @@ describe("the queue and the history", async () => {
   });
 
   it("returns each job's own data when short and long ones are read together", async () => {
-    // One is longer than a list shows, and longer than what is read at once.
+    // One is longer than a list page and than one read.
     const notes = ["first", "x".repeat(300_000), "third", "fourth"];
     const ids: string[] = [];
     for (const [at, note] of notes.entries()) ids.push(await submit(client, canvas(13 + at), { extra_data: { note } }));
     for (const id of ids) await ended(client, id);
     const { history } = record((await client.get("/api/history_v2?max_items=4")).body);
-    const shown = list(history).map((entry) => [entry.prompt_id, record(entry.prompt).extra_data]);
+    const historyRows = list(history).map((entry) => [entry.prompt_id, record(entry.prompt).extra_data]);
     const accepted = notes.map((note) => (note.length > 1000 ? {} : { note }));
-    expect(shown.reverse()).toEqual(ids.map((id, at) => [id, accepted[at]]));
+    expect(historyRows.reverse()).toEqual(ids.map((id, at) => [id, accepted[at]]));
     const older = record((await client.get("/api/history?max_items=4&offset=-1")).body);
     const tuples = Object.entries(older).map(([id, entry]) => ({ id, tuple: record(entry).prompt }));
     expect(tuples).toEqual(ids.map((id, at) => ({ id, tuple: [expect.any(Number), id, canvas(13 + at), { note: notes[at] }, ["2"]] })));
   });
 
-  it("removes ended jobs from every list and leaves their assets and what still runs", async () => {
-    const done = await submit(client, canvas(12));
-    const file = string(record((await ended(client, done)).preview_output).filename);
+  it("removes ended jobs from every list but keeps their assets", async () => {
+    const doneId = await submit(client, canvas(12));
+    const file = string(record((await ended(client, doneId)).preview_output).filename);
     const busy = await submit(client, waiting(1));
     await running(client, busy);
-    expect((await client.post("/api/history", { delete: [done, busy] })).body).toMatchObject({ code: "OK", message: expect.any(String) });
-    expect((await client.get(`/api/jobs/${done}`)).status).toBe(404);
+    expect((await client.post("/api/history", { delete: [doneId, busy] })).body).toMatchObject({ code: "OK", message: expect.any(String) });
+    expect((await client.get(`/api/jobs/${doneId}`)).status).toBe(404);
     expect((await client.get(`/api/view?filename=${file}`)).status).toBe(200);
     expect((await detail(client, busy)).status).toBe("in_progress");
     await client.post("/api/history", { clear: true });
@@ -112,17 +112,17 @@ function steppingClock(): () => number {
 const JOBS = 3000;
 
 describe("clearing a long history", () => {
-  let place: ServicePlace;
+  let storeHome: TestServiceStore;
   let database: Database;
-  const open = async () => (database = await place.open());
+  const open = async () => (database = await storeHome.open());
   const ended = () => countJobs(database, 1, terminalStates);
   const rows = () => database.rows(query.selectFrom("jobs").selectAll().orderBy("seq"));
   const isMarked = async () =>
     (await database.row(query.selectFrom("users").select("id").where("history_cleared_until", "is not", null))) !== undefined;
 
   beforeEach(async () => {
-    place = await makeServicePlace();
-    await place.seed("ada", JOBS);
+    storeHome = await createTestServiceStore();
+    await storeHome.seed("ada", JOBS);
     await open();
   });
   afterEach(() => database.close());
@@ -154,10 +154,10 @@ describe("clearing a long history", () => {
 
   it("removes every ended job, and keeps those that wait or run", async () => {
     const before = await ended();
-    const others = (await rows()).filter((job) => !isTerminal(job.state)).length;
+    const activeCount = (await rows()).filter((job) => !isTerminal(job.state)).length;
     expect(await clearHistory(database, 1, Date.now())).toBe(before);
     await finishClears(database, () => true);
-    expect([await ended(), (await rows()).length, await isMarked()]).toEqual([0, others, false]);
+    expect([await ended(), (await rows()).length, await isMarked()]).toEqual([0, activeCount, false]);
   });
 
   it("resumes at the next start and keeps jobs ended since", async () => {
@@ -175,7 +175,7 @@ describe("clearing a long history", () => {
     expect(await isMarked()).toBe(false);
   });
 
-  it("removes what has ended since when it is cleared again meanwhile", async () => {
+  it("removes newly ended jobs when cleared again meanwhile", async () => {
     await clearSlowly();
     const since = await endSome(20);
     expect(await clearHistory(database, 1, Date.now() + 2000)).toBeGreaterThan(since.length);

@@ -14,7 +14,7 @@ import { SqliteConnection } from "@/lib/shared/database/sqlite";
 import { seedJobs } from "@/tests/bench/service/seed-jobs";
 import { auditCounters } from "@/tests/faults/kill/audit-counters";
 import { type Client, type ServiceBench, startService } from "@/tests/support/service";
-import { makeServicePlace, type ServicePlace } from "@/tests/support/service-store";
+import { createTestServiceStore, type TestServiceStore } from "@/tests/support/service-store";
 import { until } from "@/tests/support/until";
 import { canvas, detail, ended, list, record, running, string, submit, waiting } from "./support";
 
@@ -29,13 +29,13 @@ describe("turns of users", () => {
     // Ada's first job holds the slot while all others queue up behind it.
     const first = await submit(ada, waiting(1));
     await running(ada, first);
-    const sent: { name: string; client: Client; id: string }[] = [];
-    const send = async (name: string, client: Client) => void sent.push({ name, client, id: await submit(client, waiting(0.01)) });
+    const submitted: { name: string; client: Client; id: string }[] = [];
+    const send = async (name: string, client: Client) => void submitted.push({ name, client, id: await submit(client, waiting(0.01)) });
     for (let round = 1; round <= 4; round += 1) await send(`ada${round}`, ada);
     for (let round = 1; round <= 3; round += 1) await send(`bob${round}`, bob);
     for (let round = 1; round <= 2; round += 1) await send(`cy${round}`, cy);
 
-    const starts = await Promise.all(sent.map(async ({ name, client, id }) => ({ name, at: await began(client, id) })));
+    const starts = await Promise.all(submitted.map(async ({ name, client, id }) => ({ name, at: await began(client, id) })));
     const order = starts.sort((a, b) => a.at - b.at).map(({ name }) => name);
     expect(order).toEqual(["bob1", "cy1", "ada1", "bob2", "cy2", "ada2", "bob3", "ada3", "ada4"]);
   });
@@ -43,11 +43,11 @@ describe("turns of users", () => {
   it("limits parallel jobs to the setting for all senders", async () => {
     bench = await startService({ concurrency: 2 });
     const clients = [bench.client("ada"), bench.client("bob"), bench.client("cy")];
-    const sent = await Promise.all(
+    const submitted = await Promise.all(
       clients.flatMap((client) => [1, 2, 3].map(async (color) => ({ client, id: await submit(client, waiting(0.1, color)) }))),
     );
     const spans = await Promise.all(
-      sent.map(async ({ client, id }) => {
+      submitted.map(async ({ client, id }) => {
         const job = await ended(client, id);
         expect(job.status).toBe("completed");
         return { from: Number(job.execution_start_time), to: Number(job.execution_end_time) };
@@ -59,19 +59,19 @@ describe("turns of users", () => {
   it("never exceeds the configured number of running jobs", async () => {
     bench = await startService({ concurrency: 1 });
     const client = bench.client();
-    const sent = await Promise.all(Array.from({ length: 40 }, (_, color) => submit(client, canvas(color + 1))));
-    const seen: number[] = [];
+    const jobIds = await Promise.all(Array.from({ length: 40 }, (_, color) => submit(client, canvas(color + 1))));
+    const positions: number[] = [];
     await until(
       "all have ended",
       async () => {
-        seen.push(list(record((await client.get("/api/jobs?status=in_progress")).body).jobs).length);
+        positions.push(list(record((await client.get("/api/jobs?status=in_progress")).body).jobs).length);
         return Number(record(record((await client.get("/api/prompt")).body).exec_info).queue_remaining) === 0;
       },
       { everyMs: 0 },
     );
-    expect(Math.max(...seen)).toBe(1);
+    expect(Math.max(...positions)).toBe(1);
     // In the order of submission, and none began before the previous one had ended.
-    const spans = await Promise.all(sent.map((id) => ended(client, id)));
+    const spans = await Promise.all(jobIds.map((id) => ended(client, id)));
     const inOrder = spans.toSorted((a, b) => Number(a.execution_start_time) - Number(b.execution_start_time));
     for (const [index, job] of inOrder.entries()) {
       expect(job.status).toBe("completed");
@@ -114,13 +114,13 @@ describe("queue slots", () => {
   const events = createJobEvents(() => Promise.resolve(0), createNoPeerEvents(), log);
   const remoteLimits = { leaseMs: 60_000, unresponsiveMs: 60_000, pollMs: 50, maxFileBytes: 1e6 };
 
-  let place: ServicePlace;
+  let storeHome: TestServiceStore;
   let database: Database;
   let isStopped = false;
   beforeEach(async () => {
     isStopped = false;
-    place = await makeServicePlace();
-    database = await place.open(now);
+    storeHome = await createTestServiceStore();
+    database = await storeHome.open(now);
     await createKeys(database, now).createKey("ada");
   });
   afterEach(async () => {
@@ -160,11 +160,11 @@ describe("queue slots", () => {
 
   it("starts a job at a free slot while another stores outputs", async () => {
     const [first, second, third] = await submitJobs(3);
-    const ran: string[] = [];
+    const ranIds: string[] = [];
     let endSecond = (): void => undefined;
     const secondEnds = new Promise<void>((resolve) => (endSecond = resolve));
     await startQueue(2, async (job, end) => {
-      ran.push(job.id);
+      ranIds.push(job.id);
       if (job.id === first) {
         end.prepare();
         endSecond();
@@ -173,21 +173,21 @@ describe("queue slots", () => {
       if (job.id === second) await secondEnds;
       await endJob(job, end);
     });
-    await until("the third job begins", () => ran.length === 3);
-    expect(ran).toEqual([first, second, third]);
+    await until("the third job begins", () => ranIds.length === 3);
+    expect(ranIds).toEqual([first, second, third]);
   });
 
-  it("runs the next job after one whose end could not be stored", async () => {
+  it("runs the next job when the previous end could not be stored", async () => {
     const [first, second] = await submitJobs(2);
-    const ran: string[] = [];
+    const ranIds: string[] = [];
     await startQueue(1, async (job, end) => {
-      ran.push(job.id);
+      ranIds.push(job.id);
       end.prepare();
       if (job.id === first) throw new Error("the end could not be stored");
       await endJob(job, end);
     });
-    await until("the second job begins", () => ran.length === 2);
-    expect(ran).toEqual([first, second]);
+    await until("the second job begins", () => ranIds.length === 2);
+    expect(ranIds).toEqual([first, second]);
   });
 
   it("starts a job in a slot held by a job that no process runs", async () => {
@@ -197,18 +197,18 @@ describe("queue slots", () => {
       await tx.run(query.updateTable("runners").set({ mode: "paused" }).where("id", "=", "built-in"));
       await tx.run(query.insertInto("runners").values({ ...values, mode: "ready", checked_at: 1 }));
       await tx.run(query.updateTable("jobs").set({ needs: await storeNeeds(tx, []) }));
-      const taken = { slot: "There/1", runner: "there", attempts: 1, fence: 1 };
+      const takenSlot = { slot: "There/1", runner: "there", attempts: 1, fence: 1 };
       await tx.run(
         query
           .updateTable("jobs")
-          .set(taken)
+          .set(takenSlot)
           .where("id", "=", left ?? ""),
       );
     });
-    const ran: string[] = [];
-    await startQueue(1, (job) => Promise.resolve(void ran.push(job.id)));
-    await until("the waiting job begins", () => ran.length > 0);
-    expect(ran).toEqual([next]);
+    const ranIds: string[] = [];
+    await startQueue(1, (job) => Promise.resolve(void ranIds.push(job.id)));
+    await until("the waiting job begins", () => ranIds.length > 0);
+    expect(ranIds).toEqual([next]);
   });
 });
 

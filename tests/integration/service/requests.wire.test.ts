@@ -22,7 +22,7 @@ describe("Expect: 100-continue", () => {
     ["of more than is taken", "/api/assets", () => `X-API-Key: ${key}\r\n${form}Content-Length: 900000000\r\n`, 413],
     ["of a larger file of user data", "/api/userdata/a.bin", () => `X-API-Key: ${key}\r\nContent-Length: 900000000\r\n`, 413],
     ["of another kind of body", "/api/assets", () => `X-API-Key: ${key}\r\nContent-Type: text/plain\r\nContent-Length: 5\r\n`, 415],
-  ])("refuses %s without asking for the body", async (_name, path, headers, status) => {
+  ])("refuses %s without requesting the body", async (_name, path, headers, status) => {
     const response = readRaw(await sendRaw(service.url, head(path, headers())));
     expect(response.status).toBe(status);
     expect(response.head).toMatch(/connection: close/i);
@@ -38,7 +38,7 @@ describe("Expect: 100-continue", () => {
     ],
     ["user data", "/api/userdata/waited.txt?overwrite=true", "", "waited", 200],
     ["JSON", "/api/queue", "Content-Type: application/json\r\n", `{"delete":[]}`, 200],
-  ])("asks a client with permission to send %s, and accepts the body", async (_name, path, headers, body, status) => {
+  ])("answers 100-continue for %s and accepts the body", async (_name, path, headers, body, status) => {
     const { socket, received } = openRaw(service.url);
     socket.write(head(path, `X-API-Key: ${key}\r\n${headers}Content-Length: ${body.length}\r\nConnection: close\r\n`));
     await until("it is asked", () => received() === "HTTP/1.1 100 Continue\r\n\r\n");
@@ -47,7 +47,7 @@ describe("Expect: 100-continue", () => {
     expect(readRaw(received().replace("HTTP/1.1 100 Continue\r\n\r\n", "")).status).toBe(status);
   });
 
-  it("accepts a body sent without being asked", async () => {
+  it("accepts a body sent without waiting for permission", async () => {
     const body = `{"delete":[]}`;
     const headers = `X-API-Key: ${key}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\nConnection: close\r\n`;
     expect(await sendRaw(service.url, head("/api/queue", headers) + body)).toMatch(/HTTP\/1\.1 200 OK/);
@@ -60,14 +60,14 @@ it("delivers a refusal to a client that is still sending", async () => {
     agent: false,
     headers: { connection: "close", "content-type": "text/plain" },
   });
-  const answered = new Promise<IncomingMessage>((resolve) => upload.once("response", resolve)).then(async (response) => [
+  const pendingStatus = new Promise<IncomingMessage>((resolve) => upload.once("response", resolve)).then(async (response) => [
     response.statusCode,
     (await response.toArray()).join(""),
   ]);
-  const sent = once(upload, "close");
+  const uploadClosed = once(upload, "close");
   upload.end(Buffer.alloc(30_000_000));
   // An error on either side rejects.
-  expect((await Promise.all([answered, sent]))[0]).toEqual([401, expect.stringContaining("UNAUTHORIZED")]);
+  expect((await Promise.all([pendingStatus, uploadClosed]))[0]).toEqual([401, expect.stringContaining("UNAUTHORIZED")]);
 });
 
 describe("the host of a request", () => {
@@ -90,7 +90,7 @@ describe("the host of a request", () => {
     });
   });
 
-  it("may be omitted by HTTP/1.0, which means the requested address", async () => {
+  it("may be omitted by HTTP/1.0", async () => {
     expect(await sendRaw(service.url, "GET /api/health HTTP/1.0\r\n\r\n")).toMatch(/^HTTP\/1\.1 200 OK[^]*"ok"/);
     const text = await sendRaw(service.url, `GET /api/assets?name_contains=photo HTTP/1.0\r\nX-API-Key: ${key}\r\n\r\n`);
     expect(readRaw(text).body).toContain(`"preview_url":"${service.url}/api/view`);
@@ -140,7 +140,7 @@ describe("refusals wire", async () => {
     ["an expectation that nobody knows", "GET /api/user HTTP/1.1\r\nHost: localhost\r\nExpect: 200-ok\r\n\r\n", 417, "EXPECTATION_FAILED"],
     ["a tunnel", "CONNECT a:80 HTTP/1.1\r\nHost: localhost\r\n\r\n", 405, "METHOD_NOT_ALLOWED"],
     ["headers that never end", "GET /api/user HTTP/1.1\r\nHost: localhost\r\n", 408, "REQUEST_TIMEOUT"],
-  ])("%s is refused in words, and the connection ends", async (_name, bytes, status, code) => {
+  ])("refuses %s with a message and closes the connection", async (_name, bytes, status, code) => {
     const response = await raw(bytes);
     expect(response).toMatchObject({ status, body: { code, message: expect.stringMatching(/.{10,}/) } });
   });
@@ -246,17 +246,17 @@ describe("a refusal names what is wrong", async () => {
     const length = { "content-length": "7", "content-type": "application/json" };
     const unknown = await bench.anonymous().call("POST", "/api/prompt", '{"a":1}', length);
     expect([unknown.status, unknown.headers.get("connection")]).toEqual([401, "close"]);
-    const read = await client.call("POST", "/api/prompt", '{"a":1}', length);
-    expect([read.status, read.headers.get("connection")]).toEqual([400, null]);
+    const response = await client.call("POST", "/api/prompt", '{"a":1}', length);
+    expect([response.status, response.headers.get("connection")]).toEqual([400, null]);
   });
 
   it("answers 404, never 403, for another user's job in every view", async () => {
     const id = await submit(client, canvas());
-    const other = bench.client("eve");
+    const otherClient = bench.client("eve");
     for (const path of [`/api/jobs/${id}`, `/api/job/${id}/status`, `/api/jobs/${id}/assets`, `/api/history_v2/${id}`]) {
-      expect(await other.get(path)).toMatchObject({ status: 404, body: { code: "NOT_FOUND" } });
+      expect(await otherClient.get(path)).toMatchObject({ status: 404, body: { code: "NOT_FOUND" } });
     }
-    expect(await other.post(`/api/jobs/${id}/cancel`)).toMatchObject({ status: 404 });
-    expect((await other.get("/api/jobs/not-a-uuid")).status).toBe(404);
+    expect(await otherClient.post(`/api/jobs/${id}/cancel`)).toMatchObject({ status: 404 });
+    expect((await otherClient.get("/api/jobs/not-a-uuid")).status).toBe(404);
   });
 });

@@ -13,7 +13,7 @@ import { createKeys } from "@/lib/service/users/keys";
 import { patternOf } from "@/tests/support/file-source";
 import { startFileSource } from "@/tests/support/servers";
 import { type Client, type ServiceBench, startService } from "@/tests/support/service";
-import { makeServicePlace, type ServicePlace } from "@/tests/support/service-store";
+import { createTestServiceStore, type TestServiceStore } from "@/tests/support/service-store";
 import { temporaryFolder } from "@/tests/support/temporary-folder";
 import { until } from "@/tests/support/until";
 import { begin, download, read } from "./downloads-support";
@@ -28,7 +28,7 @@ describe("retention", () => {
   const historyOf = async (client: Client) =>
     list(record((await client.get("/api/history_v2?max_items=1000")).body).history).map((entry) => string(entry.prompt_id));
 
-  it("is off by default: jobs of any age and number stay", async () => {
+  it("is off by default and keeps jobs of any age and number", async () => {
     let now = Date.now();
     bench = await startService({ now: () => now });
     const id = (await ended(bench.client("ada"), await submit(bench.client("ada"), canvas(1)))).id;
@@ -51,28 +51,28 @@ describe("retention", () => {
     await bench.service.stop();
     now += 3 * DAY_MS;
     bench = await startService({ dataDir: bench.folder, now: () => now, retentionDays: 5, concurrency: 1 });
-    const again = bench.client("ada");
-    await until("the old job has left", async () => (await idsOf(again)).length === 1);
-    expect([await idsOf(again), await historyOf(again)]).toEqual([[recent], [recent]]);
-    expect((await again.get(`/api/jobs/${string(old.id)}`)).status).toBe(404);
-    expect((await again.get(`/api/view?filename=${file}`)).status).toBe(200);
-    expect(list(record((await again.get("/api/assets?include_public=false")).body).assets).map((asset) => asset.prompt_id)).toContain(
-      old.id,
-    );
+    const secondClient = bench.client("ada");
+    await until("the old job has left", async () => (await idsOf(secondClient)).length === 1);
+    expect([await idsOf(secondClient), await historyOf(secondClient)]).toEqual([[recent], [recent]]);
+    expect((await secondClient.get(`/api/jobs/${string(old.id)}`)).status).toBe(404);
+    expect((await secondClient.get(`/api/view?filename=${file}`)).status).toBe(200);
+    expect(
+      list(record((await secondClient.get("/api/assets?include_public=false")).body).assets).map((asset) => asset.prompt_id),
+    ).toContain(old.id);
   });
 
   it("keeps the newest ended jobs per user and ignores active ones", async () => {
     bench = await startService({ retentionJobs: 2, concurrency: 1 });
     const [ada, bob] = [bench.client("ada"), bench.client("bob")];
     const bobs = string((await ended(bob, await submit(bob, canvas(1)))).id);
-    const done: string[] = [];
-    for (let color = 1; color <= 4; color += 1) done.push(string((await ended(ada, await submit(ada, canvas(color)))).id));
+    const doneIds: string[] = [];
+    for (let color = 1; color <= 4; color += 1) doneIds.push(string((await ended(ada, await submit(ada, canvas(color)))).id));
     const busy = await submit(ada, waiting(3600));
     await running(ada, busy);
     const pending = [await submit(ada, canvas(5)), await submit(ada, canvas(6)), await submit(ada, canvas(7))];
     await until("only the newest two are left", async () => (await historyOf(ada)).length === 2);
-    expect((await historyOf(ada)).sort()).toEqual(done.slice(-2).sort());
-    expect((await idsOf(ada)).sort()).toEqual([...done.slice(-2), busy, ...pending].sort());
+    expect((await historyOf(ada)).sort()).toEqual(doneIds.slice(-2).sort());
+    expect((await idsOf(ada)).sort()).toEqual([...doneIds.slice(-2), busy, ...pending].sort());
     expect((await detail(ada, busy)).status).toBe("in_progress");
     expect(await idsOf(bob)).toEqual([bobs]);
     await ada.post("/api/interrupt");
@@ -110,7 +110,7 @@ describe("housekeeping", () => {
     expect(rounds).toBe(2);
   });
 
-  it("drops the stored results that were used longest ago when they take too much room", async () => {
+  it("drops the least recently used results when they exceed the limit", async () => {
     const folder = temporaryFolder();
     await mkdir(join(folder, "1", "aa"), { recursive: true });
     for (let age = 0; age < 10; age += 1) {
@@ -128,29 +128,29 @@ describe("sweep", () => {
   const BLOBS = 1100;
   const nothing = { sweep: () => Promise.resolve(0), sweepCache: () => Promise.resolve(0) };
 
-  let place: ServicePlace;
+  let storeHome: TestServiceStore;
   let database: Database;
   beforeEach(async () => {
-    place = await makeServicePlace();
-    database = await place.open();
+    storeHome = await createTestServiceStore();
+    database = await storeHome.open();
     await createKeys(database, Date.now).createKey("ada");
     await database.commit(async (tx) => {
       for (let at = 0; at < BLOBS; at += 1) {
         const hash = ((at * 2_654_435_761) % 2 ** 32).toString(16).padStart(64, "0");
         await tx.run(query.insertInto("blobs").values({ hash, sha256: hash, size: 1, media_type: "image/png", created_at: 1 }));
-        const named = { origin: "upload", name: "x", tags: [], metadata: {} } as const;
-        if (at % 3 === 0) await insertAsset(tx, { ...named, id: crypto.randomUUID(), ownerId: 1, content: { hash, size: 1 } }, 1);
+        const assetFields = { origin: "upload", name: "x", tags: [], metadata: {} } as const;
+        if (at % 3 === 0) await insertAsset(tx, { ...assetFields, id: crypto.randomUUID(), ownerId: 1, content: { hash, size: 1 } }, 1);
       }
     });
   });
   afterEach(() => database.close());
 
   const hashes = async () => (await database.rows(query.selectFrom("blobs").select("hash").orderBy("hash"))).map(({ hash }) => hash);
-  const named = async () => (await database.rows(query.selectFrom("assets").select("hash").orderBy("hash"))).map(({ hash }) => hash);
+  const listNames = async () => (await database.rows(query.selectFrom("assets").select("hash").orderBy("hash"))).map(({ hash }) => hash);
 
-  it("leaves every blob that an asset names, and no other", async () => {
+  it("keeps every referenced blob and deletes the rest", async () => {
     await sweep({ database, processes: createOnlyProcess(), blobs: nothing, thumbnails: nothing }, () => true);
-    expect(await hashes()).toEqual(await named());
+    expect(await hashes()).toEqual(await listNames());
     expect(await hashes()).toHaveLength(Math.ceil(BLOBS / 3));
   });
 
@@ -162,11 +162,11 @@ describe("sweep", () => {
   });
 
   it("leaves remaining files to the next start when stopping", async () => {
-    const shard = join(place.folder, "files", "ab");
+    const shard = join(storeHome.folder, "files", "ab");
     await mkdir(shard, { recursive: true });
     for (let at = 0; at < 5; at += 1) await writeFile(join(shard, String(at).padStart(62, "0")), "nobody's");
     const none = () => Promise.resolve(new Set<string>());
-    const blobs = createBlobStore(createFolderBackend(join(place.folder, "files")), createOwnHolds(none), none);
+    const blobs = createBlobStore(createFolderBackend(join(storeHome.folder, "files")), createOwnHolds(none), none);
     let requestCount = 0;
     expect(await blobs.sweep(() => (requestCount += 1) <= 2)).toBe(2);
     expect(await readdir(shard)).toHaveLength(3);
@@ -195,8 +195,8 @@ describe("downloads prune", async () => {
   const statuses = (paths: readonly string[]) => Promise.all(paths.map(async (path) => (await client.get(path)).status));
 
   it("keeps the newest ended tasks, all active ones and every asset", async () => {
-    const other = bench.client("eve");
-    const theirs = `/api/tasks/${string((await download(other, `${source.url}/theirs`)).id)}`;
+    const otherClient = bench.client("eve");
+    const otherTaskPath = `/api/tasks/${string((await download(otherClient, `${source.url}/theirs`)).id)}`;
     const paths = [await ended("a"), await ended("b"), await ended("c"), await ended("d"), await ended("e")];
     const first = record((await read(client, string(paths[0]))).result);
     source.behaviour.holdAfter = 1000;
@@ -207,13 +207,13 @@ describe("downloads prune", async () => {
     await until("the oldest have gone", async () => (await client.get(string(paths[1]))).status === 404);
     expect(await statuses(paths)).toEqual([404, 404, 200, 200, 200]);
     expect(await statuses([running, waiting])).toEqual([200, 200]);
-    expect((await other.get(theirs)).status).toBe(200);
+    expect((await otherClient.get(otherTaskPath)).status).toBe(200);
     expect((await client.get(`/api/assets/${string(first.asset_id)}`)).status).toBe(200);
     for (const path of [waiting, running]) expect((await client.call("DELETE", path)).status).toBe(204);
     source.behaviour.holdAfter = undefined;
   });
 
-  it("removes old tasks by age and still knows their files", async () => {
+  it("removes old tasks by age and keeps their files", async () => {
     const path = await ended("old");
     later = 29 * DAY_MS;
     await bench.service.stop();
@@ -225,10 +225,10 @@ describe("downloads prune", async () => {
     await until("it has gone", async () => (await client.get(path)).status === 404);
     expect((await client.get(young)).status).toBe(200);
     source.responses.length = 0;
-    const again = await client.post("/api/assets/download", { source_url: `${source.url}/old` });
-    expect(again).toMatchObject({ status: 200, body: { created_new: false } });
+    const secondResponse = await client.post("/api/assets/download", { source_url: `${source.url}/old` });
+    expect(secondResponse).toMatchObject({ status: 200, body: { created_new: false } });
     expect(source.responses).toEqual([]);
-    const id = string(record(again.body).id);
+    const id = string(record(secondResponse.body).id);
     await client.call("DELETE", `/api/assets/${id}`);
     expect((await client.post("/api/assets/download", { source_url: `${source.url}/old` })).status).toBe(202);
   });

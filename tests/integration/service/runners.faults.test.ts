@@ -9,7 +9,7 @@ import { type ServiceBench, startService } from "@/tests/support/service";
 import { until } from "@/tests/support/until";
 import { detail, ended, type Json, png, record, running, string, submit } from "./support";
 
-const made = (seed: number): Json => ({
+const modelGraph = (seed: number): Json => ({
   "1": { class_type: "LoadModel", inputs: { model: "one.safetensors" } },
   "2": { class_type: "Sample", inputs: { model: ["1", 0], seed, prompt: "" } },
   "3": { class_type: "SaveImage", inputs: { images: ["2", 0], filename_prefix: "x" } },
@@ -23,7 +23,7 @@ describe("faults of runners", () => {
     for (const server of servers.splice(0)) await server.close();
   });
 
-  const makes: RunnerOptions["makes"] = (node) =>
+  const makes: RunnerOptions["makeOutput"] = (node) =>
     node.class_type === "SaveImage" ? { files: [{ name: "x_00001_.png", bytes: Buffer.from(png(16, 8)) }] } : undefined;
 
   async function start(settings: Parameters<typeof startService>[0] = {}) {
@@ -31,10 +31,10 @@ describe("faults of runners", () => {
     return bench.client();
   }
   async function add(label: string, options: Partial<RunnerOptions> = {}): Promise<RunnerServer> {
-    const server = await startRunnerServer({ objectInfo: gpuClasses(["one.safetensors"]), makes, ...options });
+    const server = await startRunnerServer({ objectInfo: gpuClasses(["one.safetensors"]), makeOutput: makes, ...options });
     servers.push(server);
-    const added = await bench.service.runners.add({ address: server.address, label });
-    if (!added.ok) throw new Error(added.failure.message);
+    const outcome = await bench.service.runners.add({ address: server.address, label });
+    if (!outcome.ok) throw new Error(outcome.failure.message);
     return server;
   }
   /** The job is on this runner, paused in its first node. */
@@ -44,20 +44,23 @@ describe("faults of runners", () => {
     const client = await start(settings);
     const a = await add("A");
     a.does("hold");
-    const id = await submit(client, made(1));
+    const id = await submit(client, modelGraph(1));
     await isRunning(a);
     return { client, a, id };
   }
-  const ran = () => servers.map((server) => server.seen.submissions.length);
+  const runCounts = () => servers.map((server) => server.seen.submissions.length);
 
   it("fails without a file folder and frees the runner for the next", async () => {
     const client = await start();
     const a = await add("A");
     await rm(join(bench.folder, "work"), { recursive: true });
-    const id = await submit(client, made(1));
+    const id = await submit(client, modelGraph(1));
     expect(await ended(client, id)).toMatchObject({ status: "failed", execution_error: { exception_type: "ServiceError" } });
     await mkdir(join(bench.folder, "work"));
-    expect(await ended(client, await submit(client, made(2)))).toMatchObject({ status: "completed", runner: { label: "A", attempt: 1 } });
+    expect(await ended(client, await submit(client, modelGraph(2)))).toMatchObject({
+      status: "completed",
+      runner: { label: "A", attempt: 1 },
+    });
     expect(a.seen.submissions).toHaveLength(1);
   });
 
@@ -66,7 +69,7 @@ describe("faults of runners", () => {
     await add("B");
     a.restart();
     expect(await ended(client, id)).toMatchObject({ status: "completed", runner: { label: "B", attempt: 2 }, outputs_count: 1 });
-    expect(ran()).toEqual([1, 1]);
+    expect(runCounts()).toEqual([1, 1]);
   });
 
   it("moves to another runner after an outage and discards its late work", async () => {
@@ -86,10 +89,10 @@ describe("faults of runners", () => {
     await until("it has ended there", async () => a.queue().running === undefined);
     await a.comeBack();
     expect(await ended(client, id)).toMatchObject({ status: "completed", runner: { label: "A", attempt: 1 }, outputs_count: 1 });
-    expect(ran()).toEqual([1]);
+    expect(runCounts()).toEqual([1]);
   });
 
-  it("gets a job's reports again after the network was lost for a moment", async () => {
+  it("receives a job's events again after a short network loss", async () => {
     const { client, a, id } = await startPaused({ runnerLeaseMs: 30_000 });
     await a.goDark();
     await until("nobody listens", async () => !a.hasListeners());
@@ -99,7 +102,7 @@ describe("faults of runners", () => {
     expect(await ended(client, id)).toMatchObject({ status: "completed", runner: { label: "A", attempt: 1 } });
   });
 
-  it("is looked for without the queue and its graphs while its runner reports", async () => {
+  it("is looked up without the queue while its runner reports", async () => {
     const { client, a, id } = await startPaused({ runnerCheckMs: 60_000 });
     let looks = 0;
     let queues = 0;
@@ -114,38 +117,38 @@ describe("faults of runners", () => {
   it("reruns once when the runner's cached files are gone", async () => {
     const client = await start();
     const a = await add("A");
-    await ended(client, await submit(client, made(1)));
+    await ended(client, await submit(client, modelGraph(1)));
     a.clean();
-    const job = await ended(client, await submit(client, made(1)));
+    const job = await ended(client, await submit(client, modelGraph(1)));
     expect(job).toMatchObject({ status: "completed", outputs_count: 1, runner: { label: "A", attempt: 2 } });
     expect(record(job.execution_status).messages).toContainEqual(["note", expect.objectContaining({ code: "cache_cleared" })]);
     expect(a.seen.frees).toEqual([{ unload_models: true, free_memory: true }]);
     a.clean();
     a.faults.set("POST /free", (_request, response) => response.end());
-    const failed = await ended(client, await submit(client, made(1)));
+    const failed = await ended(client, await submit(client, modelGraph(1)));
     expect(failed).toMatchObject({ status: "failed", execution_error: { exception_type: "OutputMissing" } });
     expect(record(failed.execution_error).exception_message).toContain("A reports output files that it does not have");
-    expect(await ended(client, await submit(client, made(2)))).toMatchObject({ status: "completed", runner: { attempt: 1 } });
+    expect(await ended(client, await submit(client, modelGraph(2)))).toMatchObject({ status: "completed", runner: { attempt: 1 } });
   });
 
-  it("is interrupted and moved when silent for too long", async () => {
+  it("is interrupted and moved when its runner is silent too long", async () => {
     const { client, a, id } = await startPaused({ runnerUnresponsiveMs: 300 });
     await add("B");
     expect(await ended(client, id)).toMatchObject({ status: "completed", runner: { label: "B", attempt: 2 } });
     expect(a.seen.interrupts).toHaveLength(1);
   });
 
-  it("is not submitted twice when the answer to the submission is lost", async () => {
+  it("is not submitted twice when the submission's response is lost", async () => {
     const client = await start();
     for (const isOld of [false, true]) {
       const server = await add(isOld ? "old" : "new", { isOld });
       server.faults.set("POST /prompt", async (request, response, real) => {
-        // The submission arrives, but its answer does not come back.
+        // The submission arrives, but its response is lost.
         response.writeHead = (() => response) as never;
         response.end = (() => request.socket.destroy()) as never;
         await real();
       });
-      const id = await submit(client, made(isOld ? 1 : 2));
+      const id = await submit(client, modelGraph(isOld ? 1 : 2));
       expect(await ended(client, id)).toMatchObject({
         status: "completed",
         runner: { label: isOld ? "old" : "new", attempt: 1 },
@@ -160,7 +163,7 @@ describe("faults of runners", () => {
     const client = await start();
     const server = await add("A");
     server.faults.set("GET /view", (_request, response) => void response.writeHead(403).end());
-    const job = await ended(client, await submit(client, made(1)));
+    const job = await ended(client, await submit(client, modelGraph(1)));
     expect(job).toMatchObject({
       status: "failed",
       execution_error: { exception_type: "WorkerLost" },
@@ -168,10 +171,10 @@ describe("faults of runners", () => {
       outputs_count: 0,
     });
     expect(string(record(job.execution_error).exception_message)).toContain("A: It responds with status 403");
-    expect(ran()).toEqual([3]);
+    expect(runCounts()).toEqual([3]);
   });
 
-  it("takes no file that was cut short, and no ending that cannot be read", async () => {
+  it("rejects truncated files and unreadable results", async () => {
     const client = await start();
     const a = await add("A");
     const first = await (async () => {
@@ -179,7 +182,7 @@ describe("faults of runners", () => {
         response.writeHead(200, { "content-length": 100 });
         response.write("too little", () => request.socket.destroy());
       });
-      return submit(client, made(1));
+      return submit(client, modelGraph(1));
     })();
     await until("it was tried there", async () => a.seen.submissions.length > 0);
     await add("B");
@@ -187,15 +190,15 @@ describe("faults of runners", () => {
     a.faults.clear();
     // Held until B takes jobs again: alone, A would be tried three times in a moment.
     let open: () => void = () => undefined;
-    const opened = new Promise<void>((resolve) => (open = resolve));
+    const gate = new Promise<void>((resolve) => (open = resolve));
     a.faults.set("GET /history/*", async (request, response) => {
-      await opened;
+      await gate;
       response.writeHead(200).end(`{"${request.url?.split("/").at(-1) ?? ""}":{"status":"fine"}}`);
     });
     await bench.service.runners.change((await bench.service.runners.list()).find(({ label }) => label === "B")?.id ?? "", {
       state: "paused",
     });
-    const second = await submit(client, made(2));
+    const second = await submit(client, modelGraph(2));
     await until("it was tried on A", async () => a.seen.submissions.length > 1);
     await bench.service.runners.change((await bench.service.runners.list()).find(({ label }) => label === "B")?.id ?? "", {
       state: "ready",
@@ -213,15 +216,15 @@ describe("faults of runners", () => {
       isCut = true;
       request.socket.destroy();
     });
-    expect(await ended(client, await submit(client, made(1)))).toMatchObject({
+    expect(await ended(client, await submit(client, modelGraph(1)))).toMatchObject({
       status: "completed",
       runner: { attempt: 1 },
       outputs_count: 1,
     });
-    expect(ran()).toEqual([1]);
+    expect(runCounts()).toEqual([1]);
   });
 
-  it("ends at once a job whose input no runner takes for its size", async () => {
+  it("fails immediately when a job's input is too large for every runner", async () => {
     const client = await start();
     const server = await add("A");
     await bench.service.runners.change("built-in", { state: "paused" });
@@ -250,12 +253,12 @@ describe("faults of runners", () => {
             '{"error":{"type":"prompt_outputs_failed_validation","message":"bad","details":"","extra_info":{}},"node_errors":{"2":{"errors":[],"dependent_outputs":[],"class_type":"Sample"}}}',
           ),
     );
-    const refused = await ended(client, await submit(client, made(1)));
+    const refused = await ended(client, await submit(client, modelGraph(1)));
     expect(refused).toMatchObject({ status: "failed", execution_error: { exception_type: "ValidationError" } });
     expect(string(record(refused.execution_error).exception_message)).toContain('"node_errors":{"2"');
     server.faults.clear();
     server.does("hold");
-    const id = await submit(client, made(2));
+    const id = await submit(client, modelGraph(2));
     await isRunning(server);
     server.interrupt();
     expect(await ended(client, id)).toMatchObject({ status: "failed", execution_error: { exception_type: "Interrupted" } });
@@ -267,31 +270,31 @@ describe("faults of runners", () => {
     server.does("fail");
     for (const user of ["ada", "ada", "bob"]) {
       const client = bench.client(user);
-      await ended(client, await submit(client, made(1)));
+      await ended(client, await submit(client, modelGraph(1)));
     }
-    const shown = async () => (await bench.service.runners.list())[1];
-    expect(await shown()).toMatchObject({ state: "ready", failed: 3 });
+    const readRunner = async () => (await bench.service.runners.list())[1];
+    expect(await readRunner()).toMatchObject({ state: "ready", failed: 3 });
     const cy = bench.client("cy");
-    await ended(cy, await submit(cy, made(1)));
-    expect(await shown()).toMatchObject({ state: "set_aside", reason: { code: "failures" } });
+    await ended(cy, await submit(cy, modelGraph(1)));
+    expect(await readRunner()).toMatchObject({ state: "set_aside", reason: { code: "failures" } });
     server.does("run");
-    const waits = await submit(cy, made(2));
+    const waits = await submit(cy, modelGraph(2));
     expect(await detail(cy, waits)).toMatchObject({ status: "pending", waits: { state: "set_aside" } });
-    await bench.service.runners.change((await shown())?.id ?? "", { state: "ready" });
+    await bench.service.runners.change((await readRunner())?.id ?? "", { state: "ready" });
     expect(await ended(cy, waits)).toMatchObject({ status: "completed" });
   });
 
-  it("finds the job again after a restart of the service, and submits nothing twice", async () => {
+  it("finds the job after a service restart and submits it once", async () => {
     const { a, id } = await startPaused();
     await bench.service.stop();
     a.release();
     await bench.service.start();
-    const again = bench.client();
-    expect(await ended(again, id)).toMatchObject({ status: "completed", runner: { label: "A", attempt: 1 }, outputs_count: 1 });
-    expect(ran()).toEqual([1]);
+    const secondClient = bench.client();
+    expect(await ended(secondClient, id)).toMatchObject({ status: "completed", runner: { label: "A", attempt: 1 }, outputs_count: 1 });
+    expect(runCounts()).toEqual([1]);
   });
 
-  it("does not wait for runners when stopping, nor blame them", async () => {
+  it("doesn't wait for or blame runners when stopping", async () => {
     await start();
     const server = await add("A");
     let isRequested = false;

@@ -9,8 +9,8 @@ import { gpuClasses } from "@/tests/support/gpu-classes";
 import { type RunnerOptions, type RunnerServer } from "@/tests/support/runner-server";
 import { startRunnerServer } from "@/tests/support/servers";
 import { type Client, type ServiceBench, startService } from "@/tests/support/service";
-import { makeServicePlace, type ServicePlace } from "@/tests/support/service-store";
-import { made, makes } from "./built-in-job";
+import { createTestServiceStore, type TestServiceStore } from "@/tests/support/service-store";
+import { modelGraph, makes } from "./built-in-job";
 import { ended, type Json, list, record, running, string, submit } from "./support";
 
 const described = (required: Json, optional: Json = {}) => ({
@@ -41,28 +41,28 @@ describe("runner-only classes", () => {
     client = bench.client();
     validates = undefined;
     server = await startRunnerServer({ objectInfo, validates: (graph) => validates?.(graph) ?? {} });
-    const added = await bench.service.runners.add({ address: server.address, label: "GPU" });
-    if (!added.ok) throw new Error(added.failure.message);
+    const outcome = await bench.service.runners.add({ address: server.address, label: "GPU" });
+    if (!outcome.ok) throw new Error(outcome.failure.message);
   });
 
-  const sent = () => record(server.seen.submissions.at(-1)?.prompt);
+  const lastPrompt = () => record(server.seen.submissions.at(-1)?.prompt);
   const run = async (graph: Json) => ended(client, await submit(client, graph));
   const errorsOf = (body: unknown) => Object.values(record(record(body).node_errors)).flatMap((node) => (record(node).errors as Json[]).map(({ type }) => type)); // prettier-ignore
 
   it("sends values outside of lists and ranges to the runner as they are", async () => {
     const graph = { "1": combo("any text"), "2": combo(7, -3), "3": { class_type: "LoadLatent", inputs: { latent: "there.latent" } } };
     expect(await run(graph)).toMatchObject({ status: "completed", runner: { label: "GPU" } });
-    expect(sent()).toEqual(graph);
+    expect(lastPrompt()).toEqual(graph);
   });
 
-  it("fails with the runner's node errors, which do not count against it", async () => {
+  it("fails with the runner's node errors without penalizing it", async () => {
     await client.upload("latent", "mine.latent", { tags: '["input"]' });
     validates = (graph) => Object.fromEntries(Object.entries(graph).map(([id, node]) => [id, { class_type: node.class_type, dependent_outputs: [id], errors: [{ type: "value_not_in_list", message: "Value not in list", details: `latent: '${string(node.inputs.latent)}' not in []`, extra_info: { input_name: "latent", input_config: [["x".repeat(100_000)]] } }] }])); // prettier-ignore
     const graph = { "1": { class_type: "LoadLatent", inputs: { latent: "mine.latent" } } };
     for (const user of ["ada", "bob", "eve"]) {
-      const own = bench.client(user);
-      await own.upload("latent", "mine.latent", { tags: '["input"]' });
-      const job = await ended(own, await submit(own, graph));
+      const ownClient = bench.client(user);
+      await ownClient.upload("latent", "mine.latent", { tags: '["input"]' });
+      const job = await ended(ownClient, await submit(ownClient, graph));
       expect(job).toMatchObject({ status: "failed", execution_error: { exception_type: "ValidationError" } });
       const message = string(record(job.execution_error).exception_message);
       expect(message.length).toBeLessThan(2000);
@@ -74,7 +74,7 @@ describe("runner-only classes", () => {
     expect((await bench.service.runners.list())[1]).toMatchObject({ state: "ready", failed: 3 });
   });
 
-  it("runs the outputs that the runner takes, and keeps why it refused the others", async () => {
+  it("runs the accepted outputs and keeps why the others were refused", async () => {
     const errors = [{ type: "value_not_in_list", message: "Value not in list", details: "", extra_info: { input_name: "choice" } }];
     validates = () => ({ "2": { class_type: "CustomCombo", dependent_outputs: ["2"], errors } });
     const job = await run({ "1": combo("a"), "2": combo("b") });
@@ -107,16 +107,16 @@ describe("runner-only classes", () => {
     ["Load3D", "scene.bin [temp]", (image) => ({ model_file: "", image: { image, width: 1 } }), (hash) => `temp:${hash}.bin`],
     ["LoadPath", "clip.mp4", (path) => ({ path, note: "clip.mp4" }), (hash) => `${hash}.txt`],
     ["LoadImageOutput", "a.svg [output]", (image) => ({ image }), (hash) => `output:${hash}.txt`],
-  ])("sends a stored file to %s by the name %s", async (class_type, name, inputs, there) => {
+  ])("sends a stored file to %s by the name %s", async (class_type, name, inputs, expectedName) => {
     const [, bare = "", suffix = ""] = /^(.*?)( \[\w+\])?$/.exec(name) ?? [];
     await client.upload(`bytes of ${name}`, bare, { tags: '["input"]' });
     const [asset] = list(record((await client.get(`/api/assets?name_contains=${bare}`)).body).assets);
     const hash = string(asset?.asset_hash).replace("blake3:", "").replace(/\..*/, "");
     expect(await run({ "1": { class_type, inputs: inputs(name) } })).toMatchObject({ status: "completed" });
-    const path = there(hash);
+    const path = expectedName(hash);
     expect(server.seen.uploads).toEqual([path]);
     const { note, ...values } = inputs(path.replace(/^\w+:/, "") + suffix);
-    expect(sent()).toEqual({ "1": { class_type, inputs: { ...values, ...(note !== undefined && { note: name }) } } });
+    expect(lastPrompt()).toEqual({ "1": { class_type, inputs: { ...values, ...(note !== undefined && { note: name }) } } });
   });
 
   it("hides files sent to a runner from lists", async () => {
@@ -131,12 +131,12 @@ let server: RunnerServer | undefined;
 it("never counts a negative time when a clock is behind", async () => {
   let behindMs = 0;
   bench = await startService({ now: () => Date.now() - behindMs });
-  server = await startRunnerServer({ objectInfo: gpuClasses(["one.safetensors"]), makes });
+  server = await startRunnerServer({ objectInfo: gpuClasses(["one.safetensors"]), makeOutput: makes });
   const { runners } = bench.service;
   expect((await runners.add({ address: server.address, label: "GPU" })).ok).toBe(true);
   const client = bench.client();
   server.does("hold");
-  const id = await submit(client, made());
+  const id = await submit(client, modelGraph());
   await running(client, id);
   behindMs = 300_000;
   server.release();
@@ -144,11 +144,11 @@ it("never counts a negative time when a clock is behind", async () => {
   expect((await runners.list()).find(({ label }) => label === "GPU")).toMatchObject({ done: 1, meanRunMs: 0 });
 });
 
-let place: ServicePlace;
+let storeHome: TestServiceStore;
 
 it("stores equal runner classes once and keeps different ones apart", async () => {
-  place = await makeServicePlace();
-  const database = await place.open();
+  storeHome = await createTestServiceStore();
+  const database = await storeHome.open();
   const facts = { version: null, devices: [], queue: null, classes: 5 };
   const learn = (id: string, models: string[]) =>
     database.commit((tx) => storeCheckedRunner(tx, id, { facts, catalogue: gpuClasses(models) }, Date.now()));

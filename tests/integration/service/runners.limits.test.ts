@@ -1,4 +1,4 @@
-// What a runner may send: one that sends more is set aside, its jobs go elsewhere, and nothing of it stays on the disk.
+// A runner that sends too much is set aside, its jobs move elsewhere, and nothing stays on disk.
 import { readdir, rm } from "node:fs/promises";
 import { type ServerResponse } from "node:http";
 import { join } from "node:path";
@@ -17,7 +17,7 @@ import { startLittleServer, startRunnerServer } from "@/tests/support/servers";
 import { createClient, type ServiceBench, startService } from "@/tests/support/service";
 import { temporaryFolder } from "@/tests/support/temporary-folder";
 import { until } from "@/tests/support/until";
-import { addRunner, made, makes } from "./built-in-job";
+import { addRunner, modelGraph, makes } from "./built-in-job";
 import { ended, type Json, record, string, submit } from "./support";
 
 const cached = (nodes: unknown) => JSON.stringify({ type: "execution_cached", data: { nodes, prompt_id: "x" } });
@@ -45,7 +45,7 @@ describe("limits of runners", () => {
     servers.push(server);
     return server;
   }
-  const shown = async (label: string) => (await bench.service.runners.list()).find((runner) => runner.label === label);
+  const readRunner = async (label: string) => (await bench.service.runners.list()).find((runner) => runner.label === label);
   const isSetAside = { state: "set_aside", reason: { code: "over_limits", message: expect.any(String) } };
 
   it.each<[string, (server: RunnerServer) => void]>([
@@ -56,16 +56,16 @@ describe("limits of runners", () => {
     ["numbers of a million digits", (a) => a.send(cached(0).replace(":0", `:[${"9".repeat(600_000)},${"9".repeat(600_000)}]`))],
     ["a picture of 33 MB", (a) => a.send(Buffer.alloc(33 * 1024 ** 2, 1))],
     ["40,000 small messages", (a) => Array.from({ length: 40_000 }, () => a.send("{}"))],
-  ])("sets a runner aside that sends %s, and runs the job elsewhere", async (_name, send) => {
+  ])("sets aside a runner that sends %s and reruns the job elsewhere", async (_name, send) => {
     const client = await start();
     const a = await add("A");
     a.does("hold");
-    const id = await submit(client, made());
+    const id = await submit(client, modelGraph());
     await until("the job runs on A", () => a.queue().running !== undefined);
     await add("B");
     send(a);
     expect(await ended(client, id)).toMatchObject({ status: "completed", runner: { label: "B", attempt: 2 } });
-    expect(await shown("A")).toMatchObject(isSetAside);
+    expect(await readRunner("A")).toMatchObject(isSetAside);
     await until("the job is cleared away there", () => a.queue().running === undefined);
   });
 
@@ -75,33 +75,33 @@ describe("limits of runners", () => {
     ["numbers of three million digits", (response) => response.end(`{"x":[${`${"9".repeat(1000)},`.repeat(3000)}1]}`)],
     ["headers of 100 KB", (response) => response.writeHead(200, { "x-long": "x".repeat(100_000) }).end("{}")],
     ["a refusal without end", (response) => sendForever(response.writeHead(400))],
-  ])("sets a runner aside whose history is %s", async (_name, answer) => {
+  ])("sets aside a runner whose history is %s", async (_name, respond) => {
     const client = await start();
     const a = await add("A");
     a.does("hold");
-    const id = await submit(client, made());
+    const id = await submit(client, modelGraph());
     await until("the job runs on A", () => a.queue().running !== undefined);
     await add("B");
-    a.faults.set("GET /history/*", (_request, response) => answer(response));
+    a.faults.set("GET /history/*", (_request, response) => respond(response));
     expect(await ended(client, id)).toMatchObject({ status: "completed", runner: { label: "B", attempt: 2 } });
-    expect(await shown("A")).toMatchObject(isSetAside);
+    expect(await readRunner("A")).toMatchObject(isSetAside);
   });
 
-  it("asks a set-aside runner nothing until someone resumes it", async () => {
+  it("sends nothing to a set-aside runner until it is resumed", async () => {
     await start();
     const a = await add("A");
     let requestCount = 0;
     a.faults.set("GET /system_stats", (_request, response) => ((requestCount += 1), response.end(`[${"1,".repeat(200_000)}1]`)));
-    await until("it is set aside", async () => (await shown("A"))?.state === "set_aside");
+    await until("it is set aside", async () => (await readRunner("A"))?.state === "set_aside");
     const requestedBefore = requestCount;
     await add("B");
-    await until("B was checked again", async () => ((await shown("B"))?.lastSeenMs ?? 0) > Date.now() - 50);
+    await until("B was checked again", async () => ((await readRunner("B"))?.lastSeenMs ?? 0) > Date.now() - 50);
     expect(requestCount).toBe(requestedBefore);
     a.faults.clear();
-    expect(await bench.service.runners.change((await shown("A"))?.id ?? "", { state: "ready" })).toMatchObject({
+    expect(await bench.service.runners.change((await readRunner("A"))?.id ?? "", { state: "ready" })).toMatchObject({
       value: { state: "checking", reason: null },
     });
-    await until("it is ready", async () => (await shown("A"))?.state === "ready");
+    await until("it is ready", async () => (await readRunner("A"))?.state === "ready");
   });
 
   it.each<[string, Parameters<typeof startService>[0], string, RegExp]>([
@@ -112,14 +112,14 @@ describe("limits of runners", () => {
       "OutputTooLarge",
       /A sent a file that is too large, house_00001_.png: at most 300000/,
     ],
-  ])("fails a job whose file does not end, at %s, and removes the file", async (_name, settings, exception_type, message) => {
+  ])("fails a job whose file never ends, at %s, and removes the file", async (_name, settings, exception_type, message) => {
     const client = await start(settings);
     const a = await add("A");
     a.faults.set("GET /view", (_request, response) => sendForever(response));
-    const job = await ended(client, await submit(client, made()));
+    const job = await ended(client, await submit(client, modelGraph()));
     expect(job).toMatchObject({ status: "failed", outputs_count: 0, execution_error: { exception_type } });
     expect(record(job.execution_error).exception_message).toMatch(message);
-    expect(await shown("A")).toMatchObject({ state: "ready" });
+    expect(await readRunner("A")).toMatchObject({ state: "ready" });
     const work = join(bench.folder, "work");
     await until("its folder is empty", async () => {
       const folders = await readdir(work);
@@ -137,7 +137,7 @@ describe("limits of runners", () => {
       const status = { status_str: "error", messages: [["execution_error", { ...facts, current_inputs: { text: [long] } }]] };
       response.end(JSON.stringify({ [id]: { outputs: {}, status } }));
     });
-    const job = await ended(client, await submit(client, made()));
+    const job = await ended(client, await submit(client, modelGraph()));
     expect(JSON.stringify(job.execution_error).length).toBeLessThan(100_000);
     expect(string(record(job.execution_error).exception_message)).toHaveLength(10_001);
     expect(record(job.execution_error).traceback).toContain("last");
@@ -173,7 +173,7 @@ it("reports a cached node once, however often a runner names it", async () => {
   await server.close();
 });
 
-it("gives up a slow file", async () => {
+it("gives up on a slow file", async () => {
   const server = await startLittleServer((_request, response) => void response.write("x"));
   let now = 0;
   const folder = temporaryFolder();
@@ -201,7 +201,7 @@ const inherited = ["constructor", "toString", "hasOwnProperty", "valueOf"];
 
 /** The graph of one picture, with nodes that are called like members of every object. */
 function graphOf(ids: readonly string[]): Json {
-  const { "3": save, ...others } = made();
+  const { "3": save, ...others } = modelGraph();
   return { ...others, ...Object.fromEntries(ids.map((id) => [id, save])) };
 }
 
@@ -211,9 +211,9 @@ describe("node ids from a runner", () => {
 
   async function start() {
     bench = await startService({ runnerCheckMs: 100, runnerLeaseMs: 700, runnerUnresponsiveMs: 60_000, concurrency: 1 });
-    server = await startRunnerServer({ objectInfo: gpuClasses(["one.safetensors"]), makes });
-    const added = await bench.service.runners.add({ address: server.address, label: "GPU" });
-    if (!added.ok) throw new Error(added.failure.message);
+    server = await startRunnerServer({ objectInfo: gpuClasses(["one.safetensors"]), makeOutput: makes });
+    const outcome = await bench.service.runners.add({ address: server.address, label: "GPU" });
+    if (!outcome.ok) throw new Error(outcome.failure.message);
     const { service } = bench;
     const { key } = await service.keys.createKey("ada");
     return { server, client: createClient((request) => service.fetch(request), key) };
@@ -236,7 +236,7 @@ describe("node ids from a runner", () => {
     const attack = '{"operations":["x"],"prototype":[{"whileReadOnly":true}],"__proto__":["y"]}';
     const names = ["__proto__", "constructor", "prototype", "99"].map((name) => `"${name}":${attack}`);
     answersHistory(runner, `{${names.join(",")},"3":{"__proto__":["a"],"constructor":["b"],"toString":["c"],"text":["d"]}}`);
-    const job = await ended(client, await submit(client, made()));
+    const job = await ended(client, await submit(client, modelGraph()));
     expect(job.status).toBe("completed");
     const { outputs } = job;
     expect(Object.keys(record(outputs))).toEqual(["3"]);
@@ -252,7 +252,7 @@ describe("node ids from a runner", () => {
     expect(Object.hasOwn(Object, "operations")).toBe(false);
   });
 
-  it("brings files, texts and progress of nodes named like inherited members", async () => {
+  it("stores files, texts and progress of nodes with prototype names", async () => {
     const { server: runner, client } = await start();
     runner.does("hold the last");
     const id = await submit(client, graphOf(inherited));
@@ -274,7 +274,7 @@ describe("node ids from a runner", () => {
       const body = `{"error":{"type":"prompt_outputs_failed_validation","message":"no","details":"","extra_info":{}},"node_errors":{"__proto__":${errors},"constructor":${errors},"3":${errors}}}`;
       response.writeHead(400, { "content-type": "application/json" }).end(body);
     });
-    const job = await ended(client, await submit(client, made()));
+    const job = await ended(client, await submit(client, modelGraph()));
     expect(job.status).toBe("failed");
     expect(JSON.stringify(job.execution_error)).not.toMatch(/__proto__|constructor/);
     expect(JSON.stringify(job.execution_error)).toContain('\\"3\\"');
@@ -287,7 +287,7 @@ describe("a job's id at a runner", () => {
     const runner = await startLittleServer(({ url }, response) => answerJson(response, url === "/queue" ? empty : {}));
     const jobLocation = await findJob(comfyServer(runner.url), { promptId, clientId: "ours" });
     await runner.close();
-    return { found: jobLocation, urls: runner.seen.map(({ url }) => url) };
+    return { found: jobLocation, urls: runner.requests.map(({ url }) => url) };
   }
 
   it.each(["../queue", "..", ".", "", "a/b", "a\\b", "a%2Fb", "a?clear=1", "a#b", "a\nb", "\ud800"])(

@@ -7,9 +7,9 @@ import { gpuClasses } from "@/tests/support/gpu-classes";
 import { type RunnerServer } from "@/tests/support/runner-server";
 import { startRunnerServer } from "@/tests/support/servers";
 import { type Client, type ServiceBench, startService } from "@/tests/support/service";
-import { makeServicePlace, type ServicePlace } from "@/tests/support/service-store";
+import { createTestServiceStore, type TestServiceStore } from "@/tests/support/service-store";
 import { until } from "@/tests/support/until";
-import { addRunner, made, makes } from "./built-in-job";
+import { addRunner, modelGraph, makes } from "./built-in-job";
 import { detail, ended, list, record, running, string, submit, waiting } from "./support";
 
 const foreign = { "1": { class_type: "LoadModel", inputs: { model: "one.safetensors" } }, "2": { class_type: "SaveImage", inputs: { images: ["1", 0] } } }; // prettier-ignore
@@ -46,18 +46,18 @@ describe("jobs in a runner's own queue", () => {
   }
   const isQueued = (client: Client, id: string) => until("it is queued there", async () => { const job = await detail(client, id); return job.waits !== undefined && job; }); // prettier-ignore
 
-  it("stay pending until the runner begins them, and their times begin then", async () => {
+  it("stay pending until the runner starts them", async () => {
     const client = await start();
     const server = await addBusy("GPU 1");
-    const id = await submit(client, made());
+    const id = await submit(client, modelGraph());
     const waits = { state: "queued", runners: ["GPU 1"], ahead: 1, message: "Queued on GPU 1, behind 1 job." };
     expect(await isQueued(client, id)).toMatchObject({ status: "pending", waits, runner: { label: "GPU 1", attempt: 1 } });
     expect(list(record((await client.get("/api/jobs?status=pending")).body).jobs)).toEqual([expect.objectContaining({ id, waits })]);
     expect((await bench.service.runners.list())[1]).toMatchObject({ running: 0 });
     lateMs = 3_600_000;
-    const other = server.queue().running;
+    const runningId = server.queue().running;
     server.release();
-    await until("the runner begins it", () => server.queue().running !== other);
+    await until("the runner begins it", () => server.queue().running !== runningId);
     expect(await running(client, id)).not.toHaveProperty("waits");
     server.release();
     const job = await ended(client, id);
@@ -74,14 +74,14 @@ describe("jobs in a runner's own queue", () => {
   ])("leave that queue when they are cancelled %s", async (_name, cancel) => {
     const client = await start();
     const server = await addBusy("GPU 1");
-    const id = await submit(client, made());
+    const id = await submit(client, modelGraph());
     await isQueued(client, id);
     await cancel(client, id);
     expect(await detail(client, id)).toMatchObject({ status: "cancelled" });
     await until("it left the queue there", () => server.queue().pending.length === 0);
     expect(server.seen.interrupts).toEqual([]);
     // The slot is free again.
-    const next = await submit(client, made("one.safetensors", 2));
+    const next = await submit(client, modelGraph("one.safetensors", 2));
     server.release();
     await until("the next one begins", () => server.seen.ran.length === 2);
     server.release();
@@ -91,7 +91,7 @@ describe("jobs in a runner's own queue", () => {
   it("are not stopped with the running jobs", async () => {
     const client = await start();
     await addBusy("GPU 1");
-    const id = await submit(client, made());
+    const id = await submit(client, modelGraph());
     await isQueued(client, id);
     await client.post("/api/interrupt");
     expect(await detail(client, id)).toMatchObject({ status: "pending" });
@@ -100,39 +100,41 @@ describe("jobs in a runner's own queue", () => {
   it("are not sent to a busy runner while another one is free", async () => {
     const client = await start({ runnerCheckMs: 60_000 });
     const busy = await add("A");
-    await ended(client, await submit(client, made()));
+    await ended(client, await submit(client, modelGraph()));
     await add("B");
     busy.does("hold");
     busy.strange(foreign);
     await until("the other job runs", () => busy.queue().running !== undefined);
-    expect(await ended(client, await submit(client, made("one.safetensors", 2)))).toMatchObject({ runner: { label: "B", attempt: 1 } });
+    expect(await ended(client, await submit(client, modelGraph("one.safetensors", 2)))).toMatchObject({
+      runner: { label: "B", attempt: 1 },
+    });
     expect(ownSubmissions(busy)).toHaveLength(1);
   });
 
   it("move to a runner that becomes free", async () => {
     const client = await start();
     const busy = await addBusy("A");
-    const id = await submit(client, made());
+    const id = await submit(client, modelGraph());
     await isQueued(client, id);
     await add("B");
     expect(await ended(client, id)).toMatchObject({ status: "completed", runner: { label: "B", attempt: 1 } });
     expect([busy.queue().pending, busy.seen.interrupts]).toEqual([[], []]);
   });
 
-  it("stay there while the service restarts", async () => {
+  it("stay queued while the service restarts", async () => {
     const client = await start();
     const server = await addBusy("GPU 1");
-    const id = await submit(client, made());
+    const id = await submit(client, modelGraph());
     await isQueued(client, id);
     await bench.service.stop();
     const { folder } = bench;
     bench = await startService({ ...bench.settings, dataDir: folder });
-    const again = bench.client();
-    expect(string((await isQueued(again, id)).status)).toBe("pending");
+    const secondClient = bench.client();
+    expect(string((await isQueued(secondClient, id)).status)).toBe("pending");
     server.release();
-    await running(again, id);
+    await running(secondClient, id);
     server.release();
-    expect(await ended(again, id)).toMatchObject({ status: "completed", runner: { label: "GPU 1", attempt: 1 } });
+    expect(await ended(secondClient, id)).toMatchObject({ status: "completed", runner: { label: "GPU 1", attempt: 1 } });
     expect(ownSubmissions(server)).toHaveLength(1);
   });
 });
@@ -143,19 +145,19 @@ describe("runners draining", () => {
     bench = await startService({ runnerCheckMs: 100 });
   });
 
-  const shown = async (label: string) => (await bench.service.runners.list()).find((runner) => runner.label === label);
+  const readRunner = async (label: string) => (await bench.service.runners.list()).find((runner) => runner.label === label);
 
   it("finishes a draining runner's jobs, then pauses it until resumed", async () => {
-    const server = await startRunnerServer({ objectInfo: gpuClasses(["one.safetensors"]), makes });
-    const added = await bench.service.runners.add({ address: server.address, label: "GPU", slots: 2 });
-    const id = added.ok ? added.value.id : "";
+    const server = await startRunnerServer({ objectInfo: gpuClasses(["one.safetensors"]), makeOutput: makes });
+    const outcome = await bench.service.runners.add({ address: server.address, label: "GPU", slots: 2 });
+    const id = outcome.ok ? outcome.value.id : "";
     const client = bench.client();
     server.does("hold");
-    const first = await submit(client, made("one.safetensors", 1));
+    const first = await submit(client, modelGraph("one.safetensors", 1));
     await running(client, first);
     await bench.service.runners.change(id, { state: "draining" });
-    const second = await submit(client, made("one.safetensors", 2));
-    expect(await shown("GPU")).toMatchObject({ state: "draining", running: 1 });
+    const second = await submit(client, modelGraph("one.safetensors", 2));
+    expect(await readRunner("GPU")).toMatchObject({ state: "draining", running: 1 });
     expect(await detail(client, second)).toMatchObject({
       status: "pending",
       waits: { state: "draining", runners: ["GPU"], message: "Waits for GPU, which ends what it runs and takes no new jobs." },
@@ -163,7 +165,7 @@ describe("runners draining", () => {
     server.does("run");
     server.release();
     expect(await ended(client, first)).toMatchObject({ status: "completed", runner: { label: "GPU" } });
-    await until("it is paused", async () => (await shown("GPU"))?.state === "paused");
+    await until("it is paused", async () => (await readRunner("GPU"))?.state === "paused");
     expect(await detail(client, second)).toMatchObject({ status: "pending", waits: { state: "paused", runners: ["GPU"] } });
     expect(server.seen.submissions).toHaveLength(1);
     await bench.service.runners.change(id, { state: "ready" });
@@ -172,7 +174,7 @@ describe("runners draining", () => {
 
   it("pauses the built-in runner once it has drained, also where there is no other", async () => {
     const client = bench.client();
-    const builtIn = () => shown("Built-in");
+    const builtIn = () => readRunner("Built-in");
     const id = await submit(client, waiting(1));
     await running(client, id);
     await bench.service.runners.change("built-in", { state: "draining" });
@@ -185,12 +187,12 @@ describe("runners draining", () => {
 describe("runners moved", () => {
   const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
 
-  let place: ServicePlace;
+  let storeHome: TestServiceStore;
   let database: Database;
   let server: RunnerServer;
   beforeEach(async () => {
-    place = await makeServicePlace();
-    database = await place.open();
+    storeHome = await createTestServiceStore();
+    database = await storeHome.open();
     server = await startRunnerServer({ objectInfo: gpuClasses(["one.safetensors"]) });
     const values = { id: "r", label: "R", address: server.address, tags: "[]", slots: 1, devices: "[]", created_at: 1 };
     await database.commit((tx) => tx.run(query.insertInto("runners").values({ ...values, mode: "ready" })));
@@ -204,14 +206,14 @@ describe("runners moved", () => {
     ["is not told as its own", "fails", { address: "http://127.0.0.1:9" }],
     ["is not told as its own", "answers", { address: "http://127.0.0.1:9" }],
     ["is not kept of one that was removed", "answers", { removed_at: 2 }],
-  ] as const)("%s, where the one before it %s late", async (_what, way, change) => {
+  ] as const)("%s when the previous one %s late", async (_what, mode, change) => {
     let open: () => void = () => undefined;
-    const opened = new Promise<void>((resolve) => (open = resolve));
+    const gate = new Promise<void>((resolve) => (open = resolve));
     let isRequested = false;
     server.faults.set("GET /system_stats", async (_request, response, real) => {
       isRequested = true;
-      await opened;
-      if (way === "answers") await real();
+      await gate;
+      if (mode === "answers") await real();
       else response.writeHead(500).end();
     });
     const nothing = () => Promise.resolve();
@@ -235,19 +237,19 @@ describe("runners moved", () => {
   it("forgets a probe of a runner removed meanwhile", async () => {
     const next = await startRunnerServer({ objectInfo: gpuClasses(["two.safetensors"]) });
     let open: () => void = () => undefined;
-    const opened = new Promise<void>((resolve) => (open = resolve));
+    const gate = new Promise<void>((resolve) => (open = resolve));
     let isRequested = false;
     next.faults.set("GET /system_stats", async (_request, _response, real) => {
       isRequested = true;
-      await opened;
+      await gate;
       await real();
     });
     const runners = createRunners({ database, now: Date.now, builtIn: { slots: () => Promise.resolve(1), classes: 1 } });
-    const changed = runners.change("r", { address: next.address });
+    const pendingChange = runners.change("r", { address: next.address });
     await until("it is asked", () => isRequested);
     expect((await runners.remove("r")).ok).toBe(true);
     open();
-    expect(await changed).toMatchObject({ ok: false, failure: { code: "not_found" } });
+    expect(await pendingChange).toMatchObject({ ok: false, failure: { code: "not_found" } });
     expect(await database.rows(query.selectFrom("runner_catalogues").select("runner_id"))).toEqual([]);
   });
 });

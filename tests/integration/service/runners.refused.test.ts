@@ -1,4 +1,4 @@
-// What answers at an address and is no runner: the refusal says what it is, and it is not added.
+// Addresses without a runner: the refusal names what responds, and it is not added.
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { BUILT_IN_RUNNER } from "@/lib/contract/runners/runners";
 import { submitPrompt } from "@/lib/service/jobs/submit";
@@ -11,7 +11,7 @@ import { gpuClasses } from "@/tests/support/gpu-classes";
 import { type RunnerServer } from "@/tests/support/runner-server";
 import { startLittleServer, startRunnerServer } from "@/tests/support/servers";
 import { type ServiceBench, startService } from "@/tests/support/service";
-import { makeServicePlace, type ServicePlace } from "@/tests/support/service-store";
+import { createTestServiceStore, type TestServiceStore } from "@/tests/support/service-store";
 import { until } from "@/tests/support/until";
 import { canvas, detail, type Json, list, png, record, running, submit } from "./support";
 
@@ -23,15 +23,15 @@ describe("faults of runners", () => {
     ["a page", () => [200, "<html>"], "not_a_server"],
     ["a redirect", () => [302, ""], "redirects"],
     ["a server that fails", () => [500, ""], "failing"],
-  ] as const)("does not take %s for a runner, and says what it is", async (_name, answer, code) => {
+  ] as const)("rejects %s as a runner and explains why", async (_name, respond, code) => {
     bench = await startService();
     const little = await startLittleServer(({ url }, response) => {
-      const [status, body] = answer(url);
+      const [status, body] = respond(url);
       response.writeHead(Number(status), { location: "http://127.0.0.1:9/" }).end(body);
     });
     expect(await bench.service.runners.check(little.url)).toMatchObject({ ok: false, code, message: expect.any(String) });
     expect(await bench.service.runners.add({ address: little.url })).toMatchObject({ ok: false, failure: { code } });
-    expect(little.seen.every(({ headers }) => headers.origin === undefined && headers["x-api-key"] === undefined)).toBe(true);
+    expect(little.requests.every(({ headers }) => headers.origin === undefined && headers["x-api-key"] === undefined)).toBe(true);
     await little.close();
     expect(await bench.service.runners.check(little.url)).toMatchObject({ ok: false, code: "not_reachable" });
     expect(await bench.service.runners.check("http://user:secret@127.0.0.1:1")).toMatchObject({ ok: false });
@@ -52,11 +52,11 @@ describe("faults of runners", () => {
 
   it("refuses an address too long for the database", async () => {
     bench = await startService();
-    const added = await bench.service.runners.add({ address: `http://localhost:9/${"ö".repeat(1000)}`, keep: true });
-    expect(added).toMatchObject({ ok: false, failure: { code: "invalid" } });
+    const outcome = await bench.service.runners.add({ address: `http://localhost:9/${"ö".repeat(1000)}`, keep: true });
+    expect(outcome).toMatchObject({ ok: false, failure: { code: "invalid" } });
   });
 
-  it("reports a too old server and an https address that speaks http", async () => {
+  it("reports an outdated server and an https address that serves http", async () => {
     bench = await startService();
     const server = await startRunnerServer({ objectInfo: gpuClasses(["one.safetensors"]) });
     server.faults.set("GET /history/*", (_request, response) => response.writeHead(404).end());
@@ -76,7 +76,7 @@ describe("faults of runners", () => {
 });
 
 it("reports a time-out for a silent server and does not add it", async () => {
-  const servicePlace = await makeServicePlace();
+  const servicePlace = await createTestServiceStore();
   const database = await servicePlace.open();
   const silent = await startLittleServer(() => undefined);
   const builtIn = { slots: () => Promise.resolve(1), classes: 1 };
@@ -105,27 +105,30 @@ describe("a stale attempt", () => {
     ["gives nothing back when it is lost", "hold", () => server.restart()],
     ["cancels nothing", "hold", (id: string) => bench.client().post("/api/interrupt", { prompt_id: id })],
     ["tells of no progress, renews nothing, and is taken out of the runner", "hold", () => undefined],
-  ] as const)("%s", async (_name, way, act) => {
+  ] as const)("%s", async (_name, mode, duringRun) => {
     bench = await startService({ runnerCheckMs: 60_000, runnerLeaseMs: 600, runnerUnresponsiveMs: 60_000, concurrency: 1 });
     const bytes = Buffer.from(png(8, 8));
-    server = await startRunnerServer({ objectInfo: gpuClasses(["one.safetensors"]), makes: () => ({ files: [{ name: "x.png", bytes }] }) });
+    server = await startRunnerServer({
+      objectInfo: gpuClasses(["one.safetensors"]),
+      makeOutput: () => ({ files: [{ name: "x.png", bytes }] }),
+    });
     await bench.service.runners.add({ address: server.address, label: "A" });
     const client = bench.client();
     let open: () => void = () => undefined;
-    const opened = new Promise<void>((resolve) => (open = resolve));
-    if (way === "fail")
+    const gate = new Promise<void>((resolve) => (open = resolve));
+    if (mode === "fail")
       server.faults.set("GET /history/*", async (_request, _response, real) => {
-        await opened;
+        await gate;
         await real();
       });
-    server.does(way);
+    server.does(mode);
     const id = await submit(client, graph);
     await running(client, id);
     const attempts = () => bench.rows("SELECT state, lease_until, ended_at FROM attempts");
     await bench.rows(`UPDATE jobs SET fence = fence + 1 WHERE id = '${id}'`);
     const before = await attempts();
     open();
-    await act(id);
+    await duringRun(id);
     await until("the attempt has ended itself", async () => (await detail(client, id)).progress === undefined);
     expect(await detail(client, id)).toMatchObject({ status: "in_progress", runner: { label: "A", attempt: 1 } });
     expect(list(record((await client.get("/api/assets?include_public=false")).body).assets)).toEqual([]);
@@ -136,11 +139,11 @@ describe("a stale attempt", () => {
 });
 
 describe("runners needs", () => {
-  let place: ServicePlace;
+  let storeHome: TestServiceStore;
   let database: Database;
   beforeEach(async () => {
-    place = await makeServicePlace();
-    database = await place.open();
+    storeHome = await createTestServiceStore();
+    database = await storeHome.open();
     await createKeys(database, Date.now).createKey("ada");
   });
   afterEach(() => database.close());
@@ -148,7 +151,7 @@ describe("runners needs", () => {
   it("is forgotten when unused and gets a new number later", async () => {
     const pool = await createPool({ database, processes: createOnlyProcess(), concurrency: 1 });
     const store = (name: string) => database.commit((tx) => storeNeeds(tx, [{ node: "1", class: name }]));
-    const stored = async () => (await database.rows(query.selectFrom("job_needs").select("id").orderBy("id"))).map(({ id }) => id);
+    const readNeeds = async () => (await database.rows(query.selectFrom("job_needs").select("id").orderBy("id"))).map(({ id }) => id);
     const canDo = (id: number) => pool.canDo(kindWith(id), BUILT_IN_RUNNER);
 
     const unused = await store("ImageInvert");
@@ -160,25 +163,25 @@ describe("runners needs", () => {
     const newest = await store("LoadImage");
     const all = [unused, waiting.needs, last, newest];
     await pool.loadNeeds(all);
-    expect([await stored(), all.map(canDo)]).toEqual([all, [true, true, true, true]]);
+    expect([await readNeeds(), all.map(canDo)]).toEqual([all, [true, true, true, true]]);
 
     await pool.forgetNeeds();
-    expect([await stored(), all.map(canDo)]).toEqual([all.slice(1), [false, true, true, true]]);
+    expect([await readNeeds(), all.map(canDo)]).toEqual([all.slice(1), [false, true, true, true]]);
 
-    const again = await store("ImageInvert");
-    expect(again).toBeGreaterThan(newest);
-    await pool.loadNeeds([again]);
-    expect(canDo(again)).toBe(true);
+    const secondStore = await store("ImageInvert");
+    expect(secondStore).toBeGreaterThan(newest);
+    await pool.loadNeeds([secondStore]);
+    expect(canDo(secondStore)).toBe(true);
   });
 
   it("compares inputs of needs that an earlier version stored", async () => {
     const pool = await createPool({ database, processes: createOnlyProcess(), concurrency: 1 });
-    const stored = async (hash: string, inputs: string[]) => {
+    const storeJob = async (hash: string, inputs: string[]) => {
       const text = `[{"node":"1","class":"ImageInvert","given":${JSON.stringify(inputs)},"chosen":[]}]`;
       const row = await database.commit((tx) => tx.row(query.insertInto("job_needs").values({ hash, text }).returning("id")));
       return row?.id ?? 0;
     };
-    const ids = [await stored("complete", ["image"]), await stored("incomplete", [])];
+    const ids = [await storeJob("complete", ["image"]), await storeJob("incomplete", [])];
     await pool.loadNeeds(ids);
     expect(ids.map((id) => pool.canDo(kindWith(id), BUILT_IN_RUNNER))).toEqual([true, false]);
   });

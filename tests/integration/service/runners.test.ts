@@ -5,7 +5,7 @@ import { type RunnerOptions, type RunnerServer } from "@/tests/support/runner-se
 import { startRunnerServer } from "@/tests/support/servers";
 import { createClient, type ServiceBench, startService } from "@/tests/support/service";
 import { until } from "@/tests/support/until";
-import { made, makes, picture } from "./built-in-job";
+import { modelGraph, makes, picture } from "./built-in-job";
 import { canvas, detail, ended, type Json, list, record, running, string, submit } from "./support";
 
 describe("jobs on runners", () => {
@@ -18,7 +18,7 @@ describe("jobs on runners", () => {
   });
 
   async function runner(models = ["one.safetensors"], options: Partial<RunnerOptions> = {}): Promise<RunnerServer> {
-    const server = await startRunnerServer({ objectInfo: gpuClasses(models), makes, ...options });
+    const server = await startRunnerServer({ objectInfo: gpuClasses(models), makeOutput: makes, ...options });
     servers.push(server);
     return server;
   }
@@ -29,9 +29,9 @@ describe("jobs on runners", () => {
   }
 
   async function add(server: RunnerServer, label: string, rest: { slots?: number } = {}): Promise<string> {
-    const added = await bench?.service.runners.add({ address: server.address, label, ...rest });
-    if (!added?.ok) throw new Error(`not added: ${added?.failure.message ?? ""}`);
-    return added.value.id;
+    const outcome = await bench?.service.runners.add({ address: server.address, label, ...rest });
+    if (!outcome?.ok) throw new Error(`not added: ${outcome?.failure.message ?? ""}`);
+    return outcome.value.id;
   }
 
   async function clientWithKey(service: ServiceBench["service"]) {
@@ -40,14 +40,14 @@ describe("jobs on runners", () => {
   }
 
   const labelOf = (job: Json) => record(job.runner).label;
-  const shown = async (label: string) => (await bench?.service.runners.list())?.find((runner) => runner.label === label);
+  const readRunner = async (label: string) => (await bench?.service.runners.list())?.find((runner) => runner.label === label);
 
   it("returns a runner's outputs with node, name and runner", async () => {
     const { client: clientOf } = await start();
     const server = await runner();
     await add(server, "GPU");
     const client = clientOf();
-    const id = await submit(client, made(), { extra_data: { extra_pnginfo: { workflow: { id: "x" } } } });
+    const id = await submit(client, modelGraph(), { extra_data: { extra_pnginfo: { workflow: { id: "x" } } } });
     const job = await ended(client, id);
     expect(job).toMatchObject({ status: "completed", runner: { label: "GPU", attempt: 1 }, outputs_count: 1 });
     const [image] = list(record(record(job.outputs)["3"]).images);
@@ -57,33 +57,33 @@ describe("jobs on runners", () => {
     expect(Object.keys(record(job.execution_meta))).toEqual(["1", "2", "3"]);
     // The runner got the exact graph, with the attempt's own ids and without any key.
     expect(server.seen.submissions).toHaveLength(1);
-    expect(server.seen.submissions[0]).toMatchObject({ prompt: made(), extra_data: { extra_pnginfo: { workflow: { id: "x" } } } });
-    expect(await shown("GPU")).toMatchObject({ state: "ready", done: 1, failed: 0, running: 0, version: "0.27.0", classes: 5 });
-    expect((await shown("GPU"))?.devices).toEqual([{ name: "gpu 0", type: "cuda", vramTotal: 8e9, vramFree: 4e9 }]);
+    expect(server.seen.submissions[0]).toMatchObject({ prompt: modelGraph(), extra_data: { extra_pnginfo: { workflow: { id: "x" } } } });
+    expect(await readRunner("GPU")).toMatchObject({ state: "ready", done: 1, failed: 0, running: 0, version: "0.27.0", classes: 5 });
+    expect((await readRunner("GPU"))?.devices).toEqual([{ name: "gpu 0", type: "cuda", vramTotal: 8e9, vramFree: 4e9 }]);
     // The built-in runner takes the jobs that it can run.
-    const own = await ended(client, await submit(client, canvas(3)));
-    expect(own).toMatchObject({ status: "completed", runner: { id: "built-in", label: "Built-in", attempt: 1 } });
+    const ownJob = await ended(client, await submit(client, canvas(3)));
+    expect(ownJob).toMatchObject({ status: "completed", runner: { id: "built-in", label: "Built-in", attempt: 1 } });
   });
 
-  it("merges the classes and models of all runners and names what is missing", async () => {
+  it("merges classes and models of all runners and names missing ones", async () => {
     const { client: clientOf } = await start();
     const client = clientOf();
-    expect((await client.post("/api/prompt", { prompt: made() })).body).toMatchObject({ error: { type: "missing_node_type" } });
+    expect((await client.post("/api/prompt", { prompt: modelGraph() })).body).toMatchObject({ error: { type: "missing_node_type" } });
     await add(await runner(["one.safetensors"]), "A");
     await add(await runner(["two.safetensors"]), "B");
     const info = record((await client.get("/api/object_info")).body);
     expect(record(record(record(info.LoadModel).input).required).model).toEqual([["one.safetensors", "two.safetensors"], {}]);
     // Files on a runner cannot be chosen.
     expect(JSON.stringify(info.LoadImage)).not.toContain("on-the-runner");
-    const stored = await bench?.rows<{ text: string }>("SELECT text FROM runner_catalogues");
-    expect(stored).toHaveLength(2);
-    expect(JSON.stringify(stored)).not.toContain("on-the-runner");
-    const both = { ...made("one.safetensors"), "4": { class_type: "LoadModel", inputs: { model: "two.safetensors" } }, "5": { class_type: "Sample", inputs: { model: ["4", 0], seed: 1, prompt: "" } }, "6": { class_type: "SaveImage", inputs: { images: ["5", 0], filename_prefix: "x" } } }; // prettier-ignore
+    const catalogueRows = await bench?.rows<{ text: string }>("SELECT text FROM runner_catalogues");
+    expect(catalogueRows).toHaveLength(2);
+    expect(JSON.stringify(catalogueRows)).not.toContain("on-the-runner");
+    const both = { ...modelGraph("one.safetensors"), "4": { class_type: "LoadModel", inputs: { model: "two.safetensors" } }, "5": { class_type: "Sample", inputs: { model: ["4", 0], seed: 1, prompt: "" } }, "6": { class_type: "SaveImage", inputs: { images: ["5", 0], filename_prefix: "x" } } }; // prettier-ignore
     const refused = record(record((await client.post("/api/prompt", { prompt: both })).body).error);
     expect(refused.type).toBe("no_runner");
     expect(refused.details).toContain("A lacks two.safetensors for model of LoadModel");
     expect(refused.details).toContain("B lacks one.safetensors for model of LoadModel");
-    expect(labelOf(await ended(client, await submit(client, made("two.safetensors"))))).toBe("B");
+    expect(labelOf(await ended(client, await submit(client, modelGraph("two.safetensors"))))).toBe("B");
   });
 
   it("prefers the runner with the model loaded, then the least busy one", async () => {
@@ -94,15 +94,15 @@ describe("jobs on runners", () => {
     await add(b, "B");
     const client = clientOf();
     a.does("hold");
-    const blocking = await submit(client, made("one.safetensors", 1));
+    const blocking = await submit(client, modelGraph("one.safetensors", 1));
     await until("it runs on A", async () => a.queue().running !== undefined);
-    expect(labelOf(await ended(client, await submit(client, made("two.safetensors", 2))))).toBe("B");
+    expect(labelOf(await ended(client, await submit(client, modelGraph("two.safetensors", 2))))).toBe("B");
     a.release();
     a.does("run");
     expect(labelOf(await ended(client, blocking))).toBe("A");
     // Both are free, so the model decides.
-    expect(labelOf(await ended(client, await submit(client, made("two.safetensors", 3))))).toBe("B");
-    expect(labelOf(await ended(client, await submit(client, made("one.safetensors", 4))))).toBe("A");
+    expect(labelOf(await ended(client, await submit(client, modelGraph("two.safetensors", 3))))).toBe("B");
+    expect(labelOf(await ended(client, await submit(client, modelGraph("one.safetensors", 4))))).toBe("A");
   });
 
   it("sends an input once by hash and reports it by its own name", async () => {
@@ -164,14 +164,14 @@ describe("jobs on runners", () => {
     expect(record(record(record(server.seen.submissions[0]).prompt)["1"])).toMatchObject({ inputs: { image: server.seen.uploads[0] } });
   });
 
-  it("begins a job on a free runner while another takes one", async () => {
+  it("starts a job on a free runner while another accepts one", async () => {
     const { client: clientOf } = await start({ runnerCheckMs: 3_600_000 });
     const [a, b] = [await runner(["one.safetensors"]), await runner(["two.safetensors"])];
     await add(a, "A");
     await add(b, "B");
     for (const server of [a, b]) server.does("hold");
     const client = clientOf();
-    const ids = await Promise.all(["one.safetensors", "two.safetensors"].map((model) => submit(client, made(model))));
+    const ids = await Promise.all(["one.safetensors", "two.safetensors"].map((model) => submit(client, modelGraph(model))));
     for (const id of ids) await running(client, id);
     for (const server of [a, b]) await until("it runs there", async () => server.queue().running !== undefined);
     for (const server of [a, b]) server.release();
@@ -186,7 +186,7 @@ describe("jobs on runners", () => {
     const received: (string | Uint8Array)[] = [];
     const feed = await service.listen(key, "me", (message) => received.push(message));
     server.does("hold");
-    const id = await submit(client, made(), { client_id: "me" });
+    const id = await submit(client, modelGraph(), { client_id: "me" });
     const job = await until("its progress is told", async () => {
       const now = await detail(client, id);
       return now.progress !== undefined && record(now.progress).step === 1 && now;
@@ -206,10 +206,10 @@ describe("jobs on runners", () => {
     feed?.stop();
   });
 
-  it("brings what a node has put out while the others still run, and only once", async () => {
+  it("shows a node's outputs once while the others still run", async () => {
     const { service } = await start();
     const server = await runner(undefined, {
-      makes: (_node, nodeId) => ({ files: [{ name: `of-${nodeId}.png`, bytes: picture(Number(nodeId)) }] }),
+      makeOutput: (_node, nodeId) => ({ files: [{ name: `of-${nodeId}.png`, bytes: picture(Number(nodeId)) }] }),
     });
     await add(server, "GPU");
     const { client, key } = await clientWithKey(service);
@@ -220,7 +220,7 @@ describe("jobs on runners", () => {
     });
     server.does("hold the last");
     const another = { class_type: "SaveImage", inputs: { images: ["2", 0], filename_prefix: "late" } };
-    const id = await submit(client, { ...made(), "4": another }, { client_id: "me" });
+    const id = await submit(client, { ...modelGraph(), "4": another }, { client_id: "me" });
     await until("the first picture is told", async () => reports.length > 0);
     const [image] = list(record(reports[0]?.output).images);
     expect(reports[0]).toMatchObject({ node: "3", prompt_id: id });
@@ -236,24 +236,24 @@ describe("jobs on runners", () => {
     feed?.stop();
   });
 
-  it("interrupts there, and only that job; what waits there is taken out", async () => {
+  it("interrupts only that job and removes its pending ones", async () => {
     const { client: clientOf } = await start();
     const server = await runner();
     await add(server, "GPU", { slots: 2 });
     const client = clientOf();
     server.does("hold");
-    const first = await submit(client, made("one.safetensors", 1));
+    const first = await submit(client, modelGraph("one.safetensors", 1));
     await running(client, first);
-    const second = await submit(client, made("one.safetensors", 2));
+    const second = await submit(client, modelGraph("one.safetensors", 2));
     await until("both are there", async () => server.queue().running !== undefined && server.queue().pending.length === 1);
-    const [one, two] = [server.queue().running, server.queue().pending[0]];
+    const [left, two] = [server.queue().running, server.queue().pending[0]];
     await client.post(`/api/job/${second}/cancel`);
     await until("the second is gone", async () => server.queue().pending.length === 0);
     expect(new Set(server.seen.deletes)).toEqual(new Set([two]));
-    expect(server.queue().running).toBe(one);
+    expect(server.queue().running).toBe(left);
     await client.post("/api/interrupt", { prompt_id: first });
     await until("the first is gone", async () => server.queue().running === undefined);
-    expect(server.seen.interrupts).toEqual([one]);
+    expect(server.seen.interrupts).toEqual([left]);
     for (const id of [first, second]) expect(await detail(client, id)).toMatchObject({ status: "cancelled", outputs_count: 0 });
   });
 
@@ -261,11 +261,11 @@ describe("jobs on runners", () => {
     const { client: clientOf } = await start();
     const server = await runner(undefined, { isOld: true });
     server.does("hold");
-    server.strange(made() as never);
+    server.strange(modelGraph() as never);
     await until("the stranger's job runs", async () => server.queue().running !== undefined);
     await add(server, "GPU");
     const client = clientOf();
-    const id = await submit(client, made());
+    const id = await submit(client, modelGraph());
     await until("it waits behind it", async () => server.queue().pending.length === 1);
     await client.post(`/api/job/${id}/cancel`);
     await until("it is gone", async () => server.queue().pending.length === 0);
@@ -273,13 +273,13 @@ describe("jobs on runners", () => {
     server.release();
   });
 
-  it("waits for a paused or unreachable runner and says so", async () => {
+  it("waits for a paused or unreachable runner and reports it", async () => {
     const { client: clientOf } = await start();
     const server = await runner();
     const id = await add(server, "GPU");
     const client = clientOf();
     await bench?.service.runners.change(id, { state: "paused" });
-    const job = await submit(client, made());
+    const job = await submit(client, modelGraph());
     expect(await detail(client, job)).toMatchObject({
       status: "pending",
       waits: { state: "paused", runners: ["GPU"], message: "Waits for GPU, which is paused." },
@@ -288,7 +288,7 @@ describe("jobs on runners", () => {
     await server.goDark();
     await bench?.service.runners.change(id, { state: "ready" });
     await until("it is out of reach", async () => record((await detail(client, job)).waits ?? { state: "" }).state === "unreachable");
-    expect(await shown("GPU")).toMatchObject({ state: "unreachable", reason: { code: "not_reachable" } });
+    expect(await readRunner("GPU")).toMatchObject({ state: "unreachable", reason: { code: "not_reachable" } });
     await server.comeBack();
     expect(await ended(client, job)).toMatchObject({ status: "completed", runner: { label: "GPU", attempt: 1 } });
     expect(await bench?.service.runners.remove(id)).toEqual({ ok: true, value: undefined });

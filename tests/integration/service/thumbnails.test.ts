@@ -103,7 +103,7 @@ describe("thumbnails of pictures", async () => {
     expect(await readdir(shard)).toEqual([]);
   });
 
-  it("stay within a bound on disk: the least recently used go", async () => {
+  it("stay within a size limit by evicting the least recently used", async () => {
     const folder = temporaryFolder();
     const folders = { thumbnails: join(folder, "kept"), temp: folder };
     const source = join(folder, "source.png");
@@ -185,8 +185,8 @@ describe("thumbnails drawn by ffmpeg", async () => {
       expect((await colour(bytes))[0]).toBeGreaterThan(240);
       expect(answers[at]?.headers.get("cache-control")).toContain("immutable");
     }
-    const [call, ...more] = await ffmpeg.calls();
-    expect(more).toEqual([]);
+    const [call, ...otherCalls] = await ffmpeg.calls();
+    expect(otherCalls).toEqual([]);
     const hash = string(film.asset_hash).slice(7);
     const path = join(bench.folder, "blobs", "blake3-v1", hash.slice(0, 2), hash.slice(2));
     expect(call).toContain(`-protocol_whitelist file -f mov -t 10 -i file:${path} `);
@@ -194,7 +194,7 @@ describe("thumbnails drawn by ffmpeg", async () => {
     expect((await ffmpeg.calls())[1]).toContain("-f wav");
   });
 
-  it("give way to the sign where ffmpeg fails, which is not tried again at once", async () => {
+  it("fall back to an icon when ffmpeg fails, without an immediate retry", async () => {
     const ffmpeg = await fakeFfmpeg("bad", "echo broken; exit 1");
     const bench = await startService({ ffmpeg: ffmpeg.path });
     const client = bench.client();
@@ -207,15 +207,15 @@ describe("thumbnails drawn by ffmpeg", async () => {
     expect(await ffmpeg.calls()).toHaveLength(1);
   });
 
-  it("hold up no stop: an ffmpeg that hangs is ended", async () => {
+  it("don't delay a stop: a hanging ffmpeg is killed", async () => {
     const ffmpeg = await fakeFfmpeg("slow", `echo $$ > '${join(folder, "pid")}'\nexec sleep 3600`);
     const bench = await startService({ ffmpeg: ffmpeg.path });
     const client = bench.client();
     const film = await add(client, mp4, "film.mp4");
-    const answer = thumbnail(client, film, 64);
+    const pendingThumbnail = thumbnail(client, film, 64);
     const pid = await until("ffmpeg runs", async () => Number(await readFile(join(folder, "pid"), "utf8").catch(() => "0")) || false);
     await bench.dispose();
-    expect((await answer).status).toBe(200);
+    expect((await pendingThumbnail).status).toBe(200);
     expect(() => process.kill(pid, 0)).toThrow("ESRCH");
   });
 });

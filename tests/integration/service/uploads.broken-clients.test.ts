@@ -18,8 +18,8 @@ let count = 0;
 /** A different content each time. */
 const fresh = () => `content ${(count += 1)}`;
 const field = (name: string, value: string) => `--b\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`;
-const file = (disposition: string, content = fresh(), more = "") =>
-  `--b\r\nContent-Disposition: form-data; ${disposition}\r\n${more}\r\n${content}\r\n`;
+const file = (disposition: string, content = fresh(), extra = "") =>
+  `--b\r\nContent-Disposition: form-data; ${disposition}\r\n${extra}\r\n${content}\r\n`;
 const plain = (content?: string) => file(`name="file"; filename="a.txt"`, content);
 
 async function send(body: string | Buffer, { type = "multipart/form-data; boundary=b", isChunked = false } = {}) {
@@ -42,7 +42,7 @@ describe("the parts of a form", () => {
     expect((await send(`${field("tags", "x")}${plain()}${field("tags", "y")}--b--`)).body).toMatchObject({ tags: ["x", "y"] });
   });
 
-  it("may have something before and after them, and no line end at the last one", async () => {
+  it("allow content before and after, and no final line break", async () => {
     const content = fresh();
     const response = await send(`This is no part.\r\n${plain(content)}--b--\r\nNeither is this.\r\n--b\r\n`);
     expect(response).toMatchObject({ status: 201, body: { size: content.length } });
@@ -67,7 +67,7 @@ describe("the parts of a form", () => {
     expect(await contentOf(response.body)).toBe(content);
   });
 
-  it("may come without a length, a byte at a time", async () => {
+  it("may come without a length, byte by byte", async () => {
     const content = `${fresh()}\r\n-\r\n--\r\n\r\r\n`;
     const response = await send(`${field("tags", "slow")}${plain(content)}--b--\r\n`, { isChunked: true });
     expect(response).toMatchObject({ status: 201, body: { tags: ["slow"], size: content.length } });
@@ -76,12 +76,12 @@ describe("the parts of a form", () => {
 
   it("contain one file: the first of its name", async () => {
     const content = fresh();
-    const others = `${file(`name="file"; filename="second.txt"`)}${file(`name="preview"; filename="third.txt"`)}`;
-    const response = await send(`${file(`name="thumb"; filename="zeroth.txt"`)}${plain(content)}${others}--b--\r\n`);
+    const otherParts = `${file(`name="file"; filename="second.txt"`)}${file(`name="preview"; filename="third.txt"`)}`;
+    const response = await send(`${file(`name="thumb"; filename="zeroth.txt"`)}${plain(content)}${otherParts}--b--\r\n`);
     expect(response).toMatchObject({ status: 201, body: { name: "a.txt", size: content.length } });
   });
 
-  it("may hold an empty file, and a file of one byte", async () => {
+  it("may contain an empty file or one byte", async () => {
     expect(await send(`${plain("")}--b--\r\n`)).toMatchObject({ status: 201, body: { size: 0 } });
     expect(await send(`${plain("\r")}--b--\r\n`)).toMatchObject({ status: 201, body: { size: 1 } });
   });
@@ -147,7 +147,7 @@ describe("many and broken clients", () => {
   it.each([
     ["in the middle of the file", 4000],
     ["right behind its headers", 0],
-  ])("leaves nothing of a client that leaves %s", async (_name, bytes) => {
+  ])("leaves no file of a client that disconnects %s", async (_name, bytes) => {
     const { socket } = openRaw(service.url);
     const head = `POST /api/assets HTTP/1.1\r\nHost: localhost\r\nX-API-Key: ${key}\r\nContent-Type: multipart/form-data; boundary=b\r\nContent-Length: 9000000\r\n\r\n`;
     socket.write(`${head}--b\r\nContent-Disposition: form-data; name="file"; filename="a.bin"\r\n\r\n${"x".repeat(bytes)}`);

@@ -23,8 +23,8 @@ describe("user data files", async () => {
       { path: "a.json" },
       { path: "deep/b.json" },
     ]);
-    const read = await client.get("/api/userdata/workflows%2Fa.json");
-    expect([read.text, read.headers.get("content-type")]).toEqual(['{"a":1}', "application/octet-stream"]);
+    const response = await client.get("/api/userdata/workflows%2Fa.json");
+    expect([response.text, response.headers.get("content-type")]).toEqual(['{"a":1}', "application/octet-stream"]);
     expect(await client.call("POST", "/api/userdata/workflows%2Fa.json/move/workflows%2Fc.json")).toMatchObject({
       status: 200,
       body: "workflows/c.json",
@@ -33,7 +33,7 @@ describe("user data files", async () => {
     expect((await client.get("/api/userdata/workflows%2Fc.json")).status).toBe(404);
   });
 
-  it("keeps an existing file when overwrite is false and says so", async () => {
+  it("keeps an existing file when overwrite is false and reports it", async () => {
     await client.call("POST", "/api/userdata/keep.txt", "first");
     const refused = await client.call("POST", "/api/userdata/keep.txt?overwrite=false", "second");
     expect([refused.status, refused.headers.get("content-type")]).toEqual([409, "text/plain; charset=utf-8"]);
@@ -46,8 +46,8 @@ describe("user data files", async () => {
       "second",
       "other",
     ]);
-    const moved = await client.call("POST", "/api/userdata/other.txt/move/keep.txt?full_info=true");
-    expect(moved).toMatchObject({ status: 200, body: { path: "keep.txt", size: 5, modified: expect.stringMatching(/Z$/) } });
+    const moveResponse = await client.call("POST", "/api/userdata/other.txt/move/keep.txt?full_info=true");
+    expect(moveResponse).toMatchObject({ status: 200, body: { path: "keep.txt", size: 5, modified: expect.stringMatching(/Z$/) } });
     expect([(await client.get("/api/userdata/keep.txt")).text, (await client.get("/api/userdata/other.txt")).status]).toEqual([
       "other",
       404,
@@ -57,7 +57,7 @@ describe("user data files", async () => {
     expect(await readdir(join(bench.folder, "tmp"))).toEqual([]);
   });
 
-  it("keeps the same bytes once, and lets them go with the last file that has them", async () => {
+  it("stores equal bytes once and deletes them with the last file", async () => {
     const blobs = async () => (await readdir(join(bench.folder, "blobs"), { recursive: true })).filter((name) => name.length > 60);
     const before = await blobs();
     for (const name of ["one", "two"]) await client.call("POST", `/api/userdata/twin%2F${name}.txt`, "the same bytes");
@@ -72,7 +72,7 @@ describe("user data files", async () => {
     expect(await blobs()).toEqual(before);
   });
 
-  it("never shows half a file: a reader has the old one whole or the new one whole", async () => {
+  it("never shows a partial file to a reader", async () => {
     const texts = ["a", "b", "c"].map((letter) => letter.repeat(300_000));
     await client.call("POST", "/api/userdata/busy.txt", texts[0]);
     let isWriting = true;
@@ -95,7 +95,7 @@ describe("user data files", async () => {
     expect(await readdir(join(bench.folder, "tmp"))).toEqual([]);
   });
 
-  it("lets one of many writers have a new file where none may overwrite", async () => {
+  it("lets one of many writers create a file without overwrite", async () => {
     const answers = await Promise.all(
       Array.from({ length: 20 }, (_, at) =>
         client.call("POST", "/api/userdata/race%2Fnew.txt?overwrite=false&full_info=false", `writer ${at}`),
@@ -106,7 +106,7 @@ describe("user data files", async () => {
     expect((await client.get("/api/userdata/race%2Fnew.txt")).text).toBe(`writer ${winner}`);
   });
 
-  it("keeps nothing of an upload that broke off, and the old file as it was", async () => {
+  it("discards a broken upload and keeps the old file", async () => {
     await client.call("POST", "/api/userdata/whole.txt", "whole");
     const response = await client.call("POST", "/api/userdata/whole.txt", "ha", { "content-length": "9" });
     expect([response.status, response.headers.get("content-type")]).toEqual([400, "text/plain; charset=utf-8"]);
@@ -114,7 +114,7 @@ describe("user data files", async () => {
     expect(await readdir(join(bench.folder, "tmp"))).toEqual([]);
   });
 
-  it("keeps a name as long as a disk holds, in bytes", async () => {
+  it("accepts a name as long as the disk allows, in bytes", async () => {
     const name = "ü".repeat(127);
     expect((await client.call("POST", `/api/userdata/${encodeURIComponent(`${name}x`)}`, "long")).status).toBe(200);
     expect((await client.get(`/api/userdata/${encodeURIComponent(`${name}x`)}`)).text).toBe("long");
@@ -137,7 +137,7 @@ describe("user data files", async () => {
       });
   });
 
-  it("wants the directory and its slash, and keeps users apart", async () => {
+  it("requires the directory's slash and separates users", async () => {
     expect((await client.get("/api/userdata")).status).toBe(400);
     expect(await client.get("/api/userdata?dir=workflows")).toMatchObject({ status: 400, text: expect.stringContaining("dir") });
     for (const dir of ["../", "a/../../", "/etc/", "..%2f/", "C:/", "a\\b/", "NUL/"])
@@ -200,7 +200,7 @@ describe("paths of user data", async () => {
   });
 
   it.each(["../../x", "%2e%2e/x", "a/../../x", ".%2E/x", "..\\x", "a/.%2e/%2E./x"])(
-    "refuses %s as it was sent, before a parser resolves it",
+    "refuses %s as sent, before a parser resolves it",
     async (path) => {
       const response = await client.call("GET", escapeDots(`/api/userdata/${path}?a=../b`));
       expect([response.status, response.text]).toEqual([
@@ -224,7 +224,7 @@ describe("paths of user data", async () => {
     expect([response.status, response.text]).toEqual([403, `This path is not allowed. ${reason}`]);
   });
 
-  it("leaves every other address as it is", () => {
+  it("ignores every other address", () => {
     for (const url of ["/api/userdata/a%2Fb..json?x=..", "/api/userdata?dir=..%2F", "/api/view?filename=../x", "/api/../x"])
       expect(escapeDots(url)).toBe(url);
   });

@@ -11,7 +11,7 @@ import { canvas, ended, list, record, string, submit } from "./support";
 describe("users and keys", async () => {
   const bench = await startService();
 
-  it("answers a missing, an unknown and a revoked key alike, on every operation", async () => {
+  it("answers missing, unknown and revoked keys alike on every operation", async () => {
     const { key, prefix } = await bench.service.keys.createKey("mallory");
     expect(await bench.anonymous(key).get("/api/user")).toMatchObject({ status: 200, body: { status: "active" } });
     expect(await bench.service.keys.revokeKey(prefix)).toBe(true);
@@ -27,14 +27,14 @@ describe("users and keys", async () => {
     }
   });
 
-  it("takes a key as Authorization: Bearer too, and refuses two different keys", async () => {
+  it("accepts Authorization: Bearer and refuses two different keys", async () => {
     const { key } = await bench.service.keys.createKey("bea");
-    const ask = async (headers: Record<string, string>) =>
+    const requestUser = async (headers: Record<string, string>) =>
       (await bench.service.fetch(new Request("http://service.test/api/user", { headers }))).status;
-    expect(await ask({ authorization: `Bearer ${key}` })).toBe(200);
-    expect(await ask({ authorization: `bearer  ${key}`, "x-api-key": key })).toBe(200);
-    expect(await ask({ authorization: `Bearer ${key}`, "x-api-key": "ld-another" })).toBe(400);
-    for (const authorization of [`Basic ${key}`, "Bearer", "Bearer x", key]) expect(await ask({ authorization })).toBe(401);
+    expect(await requestUser({ authorization: `Bearer ${key}` })).toBe(200);
+    expect(await requestUser({ authorization: `bearer  ${key}`, "x-api-key": key })).toBe(200);
+    expect(await requestUser({ authorization: `Bearer ${key}`, "x-api-key": "ld-another" })).toBe(400);
+    for (const authorization of [`Basic ${key}`, "Bearer", "Bearer x", key]) expect(await requestUser({ authorization })).toBe(401);
   });
 
   it("has no models", async () => {
@@ -53,24 +53,24 @@ describe("users and keys", async () => {
       userStatus: "active",
       createdAtMs: expect.any(Number),
     });
-    const stored = await bench.storedKeys();
-    expect(stored).toContain(prefix);
-    expect(stored).not.toContain(key);
+    const storedText = await bench.storedKeys();
+    expect(storedText).toContain(prefix);
+    expect(storedText).not.toContain(key);
     expect(await bench.service.keys.revokeKey("ld-")).toBe(false);
   });
 
-  it("lets the command line make and revoke keys while the service runs", async () => {
-    const beside = await openServiceStore(bench.folder, { concurrency: 1, databaseUrl: bench.settings.databaseUrl });
-    const { key, prefix } = await beside.keys.createKey("dave");
+  it("creates and revokes keys by command while the service runs", async () => {
+    const secondStore = await openServiceStore(bench.folder, { concurrency: 1, databaseUrl: bench.settings.databaseUrl });
+    const { key, prefix } = await secondStore.keys.createKey("dave");
     expect((await bench.anonymous(key).get("/api/user")).status).toBe(200);
-    await beside.keys.setUserStatus("dave", "waitlisted");
+    await secondStore.keys.setUserStatus("dave", "waitlisted");
     expect((await bench.anonymous(key).get("/api/user")).body).toMatchObject({ status: "waitlisted" });
-    await beside.keys.revokeKey(prefix);
+    await secondStore.keys.revokeKey(prefix);
     expect((await bench.anonymous(key).get("/api/user")).status).toBe(401);
-    await beside.close();
+    await secondStore.close();
   });
 
-  it("answers health without a key, and unknown paths and methods with the envelope", async () => {
+  it("answers health without a key and unknown paths with the envelope", async () => {
     expect(await bench.anonymous().get("/api/health")).toMatchObject({ status: 200, body: { status: "ok" } });
     const client = bench.client();
     expect(await client.get("/api/nowhere")).toMatchObject({ status: 404, body: { code: "NOT_FOUND" } });
@@ -104,7 +104,7 @@ describe("a user's storage", () => {
     expect(bench.complaints).toEqual([]);
   });
 
-  const used = async (who = client) => record(record((await who.get("/api/user")).body).storage).used_bytes;
+  const readUser = async (who = client) => record(record((await who.get("/api/user")).body).storage).used_bytes;
   const blobs = async () =>
     (await readdir(join(bench.folder, "blobs"), { recursive: true, withFileTypes: true })).filter((dirent) => dirent.isFile()).length;
 
@@ -112,8 +112,8 @@ describe("a user's storage", () => {
     await client.upload(bytes(60_000), "one.txt");
     await client.upload(bytes(60_000), "same.txt");
     await bench.client("grace").upload(bytes(60_000), "hers.txt");
-    expect(await used()).toBe(60_000);
-    expect(await used(bench.client("grace"))).toBe(60_000);
+    expect(await readUser()).toBe(60_000);
+    expect(await readUser(bench.client("grace"))).toBe(60_000);
   });
 
   it("refuses an upload beyond the quota with usage and remedy", async () => {
@@ -123,11 +123,11 @@ describe("a user's storage", () => {
     expect(refused).toMatchObject(refusal);
     expect(refused.body).toMatchObject({ message: expect.stringMatching(/100000.*60000.*[Dd]elete/), details: { used_bytes: 60_000 } });
     expect(refused.headers.get("connection")).toBe("close");
-    expect([await blobs(), await readdir(join(bench.folder, "tmp")), await used()]).toEqual([before, [], 60_000]);
+    expect([await blobs(), await readdir(join(bench.folder, "tmp")), await readUser()]).toEqual([before, [], 60_000]);
     expect((await client.upload(bytes(40_000, "b"), "two.txt")).status).toBe(201);
   });
 
-  it("refuses before it reads what can never fit", async () => {
+  it("refuses oversized content before reading it", async () => {
     const size = 64 * 1024 * 1024;
     const unread = new ReadableStream({ pull: () => new Promise<void>(() => undefined) });
     const headers = { "content-type": "multipart/form-data; boundary=b", "content-length": String(size) };
@@ -141,17 +141,17 @@ describe("a user's storage", () => {
     expect(await client.upload(bytes(QUOTA), "again.txt", { tags: "new" })).toMatchObject({ status: 200, body: { id, tags: ["new"] } });
     expect(await client.upload("b", "b.txt")).toMatchObject(refusal);
     expect((await client.call("DELETE", `/api/assets/${string(id)}`)).status).toBe(204);
-    expect([await used(), (await client.upload("b", "b.txt")).status]).toEqual([0, 201]);
+    expect([await readUser(), (await client.upload("b", "b.txt")).status]).toEqual([0, 201]);
   });
 
-  it("has no room for public content by its hash, nor for a download, when it is full", async () => {
+  it("refuses public content by hash and downloads when the quota is full", async () => {
     await client.upload(bytes(QUOTA), "all.txt");
     const [shipped] = list(record((await client.get("/api/assets?include_tags=input")).body).assets);
     expect(await client.post("/api/assets/from-hash", { hash: shipped?.asset_hash, tags: ["mine"] })).toMatchObject(refusal);
     expect(await client.post("/api/assets/download", { source_url: "https://huggingface.co/a/b.txt" })).toMatchObject(refusal);
   });
 
-  it("fails a job whose outputs do not fit, saying so, and leaves nothing of them", async () => {
+  it("fails a job whose outputs exceed the quota and keeps none", async () => {
     await client.upload(bytes(QUOTA), "all.txt");
     const before = await blobs();
     const job = await ended(client, await submit(client, canvas(7)));
@@ -159,7 +159,7 @@ describe("a user's storage", () => {
       status: "failed",
       execution_error: { exception_type: "StorageQuotaExceeded", exception_message: expect.stringContaining(String(QUOTA)) },
     });
-    expect([await blobs(), await used()]).toEqual([before, QUOTA]);
+    expect([await blobs(), await readUser()]).toEqual([before, QUOTA]);
     expect((await client.get("/api/assets?include_public=false")).body).toMatchObject({ total: 1 });
   });
 
@@ -187,7 +187,7 @@ describe("a user's storage", () => {
     expect(Object.keys(record(job.outputs))).toEqual(["2", "6"]);
     const outputs = list(record((await client.get("/api/assets?include_tags=output&include_public=false")).body).assets);
     expect(outputs.map(({ prompt_id }) => prompt_id)).toEqual([id, id]);
-    expect([await blobs(), await used()]).toEqual([before + 2, 90_000 + outputs.reduce((sum, { size }) => sum + Number(size), 0)]);
+    expect([await blobs(), await readUser()]).toEqual([before + 2, 90_000 + outputs.reduce((sum, { size }) => sum + Number(size), 0)]);
   });
 
   it("bounds user data by the same figure", async () => {

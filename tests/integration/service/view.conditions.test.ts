@@ -39,13 +39,13 @@ describe("stored bytes over HTTP", async () => {
     }
   });
 
-  it("answers a part only of the version that If-Range names", async () => {
+  it("serves a range only for the version that If-Range names", async () => {
     const path = paths[0] ?? "";
     const partOf = async (condition: string) => (await client.get(path, { range: "bytes=0-0", "if-range": condition })).status;
     expect(await partOf(etag)).toBe(206);
     expect(await partOf(modified)).toBe(206);
-    for (const other of ['"other"', `W/${etag}`, "Thu, 01 Jan 1970 00:00:00 GMT", "nonsense"])
-      expect([other, await partOf(other)]).toEqual([other, 200]);
+    for (const condition of ['"other"', `W/${etag}`, "Thu, 01 Jan 1970 00:00:00 GMT", "nonsense"])
+      expect([condition, await partOf(condition)]).toEqual([condition, 200]);
   });
 
   it.each([
@@ -64,7 +64,7 @@ describe("stored bytes over HTTP", async () => {
     [() => ({ "if-match": "*" }), 200],
     [() => ({ "if-unmodified-since": "Thu, 01 Jan 1970 00:00:00 GMT" }), 412],
     [() => ({ "if-unmodified-since": modified }), 200],
-  ])("answers condition %# as the standard says", async (condition, status) => {
+  ])("answers condition %# as RFC 9110 requires", async (condition, status) => {
     for (const path of paths.slice(0, 2)) {
       for (const method of ["GET", "HEAD"]) {
         const response = await client.raw(method, path, undefined, condition());
@@ -130,7 +130,7 @@ describe("stored bytes over HTTP", async () => {
     ["a.ini", bytes("[section]\nname=1"), "text/plain; charset=utf-8", "ini"],
     ["a.txt", bytes("{ no JSON }"), "text/plain; charset=utf-8", "txt"],
     ["a.txt", bytes("%PDF-1.4 words"), "application/pdf", "pdf"],
-  ])("calls %s what its bytes are", async (name, content, type, ending) => {
+  ])("detects %s by its bytes", async (name, content, type, ending) => {
     const asset = record((await client.upload(content, name, { mime_type: "text/html" })).body);
     const response = await client.get(`/api/assets/${string(asset.id)}/content`);
     expect([response.headers.get("content-type"), response.headers.get("x-content-type-options")]).toEqual([type, "nosniff"]);
@@ -164,8 +164,8 @@ describe("stored bytes over HTTP", async () => {
   it("serves files under their own name in any script", async () => {
     const asset = record((await client.upload("named", "n.txt", { name: 'Grüße "an" 東京/it\'s (1).txt' })).body);
     const path = `/api/assets/${string(asset.id)}/content`;
-    const named = (await client.get(`${path}?disposition=attachment`)).headers.get("content-disposition");
-    expect(named).toBe(
+    const dispositionHeader = (await client.get(`${path}?disposition=attachment`)).headers.get("content-disposition");
+    expect(dispositionHeader).toBe(
       "attachment; filename=\"Gr__e _an_ ___it's (1).txt\"; filename*=UTF-8''Gr%C3%BC%C3%9Fe%20%22an%22%20%E6%9D%B1%E4%BA%AC_it%27s%20%281%29.txt",
     );
     expect((await client.get(path)).headers.get("content-disposition")).toMatch(/^inline;/);

@@ -109,9 +109,9 @@ describe("files for non-image loaders", async () => {
   ])("are taken by upload/image: %s", async (name, bytes, extension) => {
     const response = await client.upload(new Uint8Array(bytes), name, { type: "input", subfolder: "" }, "image", "/api/upload/image");
     expect(response).toMatchObject({ status: 200, body: { display_name: name, type: "input" } });
-    const stored = string(record(response.body).name);
-    expect(stored.endsWith(`.${extension}`)).toBe(true);
-    const view = await client.raw("GET", `/api/view?filename=${stored}&type=input`);
+    const assetName = string(record(response.body).name);
+    expect(assetName.endsWith(`.${extension}`)).toBe(true);
+    const view = await client.raw("GET", `/api/view?filename=${assetName}&type=input`);
     expect(Buffer.from(await view.arrayBuffer()).equals(bytes)).toBe(true);
   });
 

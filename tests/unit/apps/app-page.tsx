@@ -1,4 +1,4 @@
-// The page of an app, with a small stand-in for the console that keeps what it is sent.
+// The page of an app with a small stand-in for the console that records requests.
 import { act, cleanup, fireEvent, screen } from "@testing-library/react";
 import { Suspense } from "react";
 import { SWRConfig } from "swr";
@@ -62,10 +62,10 @@ export const run = (id: string, inputs: AppRun["inputs"], change: Partial<AppRun
   ...change,
 });
 
-type Sent = { method: string; path: string; key: string | null; body: unknown };
+type SentRequest = { method: string; path: string; key: string | null; body: unknown };
 type Page = {
-  shown: AppView;
-  sent: Sent[];
+  app: AppView;
+  requests: SentRequest[];
   runs: AppRun[];
   answers: { status: number; body: unknown }[];
   pictures: AppPicture[];
@@ -74,41 +74,42 @@ type Page = {
   arePresetsAway: boolean;
 };
 
-function begun(): Page {
-  return { shown: app(), sent: [], runs: [], answers: [], pictures: [], gone: [], arePresetsAway: false };
+function newPage(): Page {
+  return { app: app(), requests: [], runs: [], answers: [], pictures: [], gone: [], arePresetsAway: false };
 }
 
-/** The state of the stand-in, and the requests it got. `answers` replace its own answers, one after the other. */
-export const page: Page = begun();
+/** The stand-in's state and its requests. `answers` replace its responses in order. */
+export const page: Page = newPage();
 
 beforeEach(() => {
-  Object.assign(page, begun());
+  Object.assign(page, newPage());
   vi.stubGlobal("matchMedia", () => ({ matches: true, addEventListener: () => undefined, removeEventListener: () => undefined }));
   vi.stubGlobal("fetch", async (address: string, { method = "GET", headers, body }: RequestInit = {}) => {
     const { pathname: path, searchParams } = new URL(address, "http://localhost");
-    const answer = (status: number, value: unknown) => new Response(writeExactJson(value), { status });
+    const jsonResponse = (status: number, value: unknown) => new Response(writeExactJson(value), { status });
     if (method === "HEAD") return new Response(null, { status: page.gone.includes(searchParams.get("name") ?? "") ? 404 : 200 });
     if (method === "GET") {
-      if (path === "/api/apps/app-1/pictures") return answer(200, { pictures: page.pictures });
-      if (path === "/api/apps/app-1") return answer(200, { app: page.shown });
-      const read = page.runs.find(({ id }) => path === `/api/apps/app-1/runs/${id}`);
-      if (read) return answer(200, { run: read });
-      if (path === "/api/apps/app-1/runs") return answer(200, { runs: page.runs });
-      if (page.arePresetsAway) return answer(503, { code: "SERVICE_UNAVAILABLE", message: "The console's database does not answer." });
-      return answer(200, {
+      if (path === "/api/apps/app-1/pictures") return jsonResponse(200, { pictures: page.pictures });
+      if (path === "/api/apps/app-1") return jsonResponse(200, { app: page.app });
+      const run = page.runs.find(({ id }) => path === `/api/apps/app-1/runs/${id}`);
+      if (run) return jsonResponse(200, { run });
+      if (path === "/api/apps/app-1/runs") return jsonResponse(200, { runs: page.runs });
+      if (page.arePresetsAway)
+        return jsonResponse(503, { code: "SERVICE_UNAVAILABLE", message: "The console's database does not answer." });
+      return jsonResponse(200, {
         presets: [{ id: "p1", name: "Foxes", inputs: { prompt: "two foxes", photo: "fox.png" }, isTeam: false, canChange: true }],
       });
     }
-    page.sent.push({
+    page.requests.push({
       method,
       path,
       key: new Headers(headers).get("idempotency-key"),
       body: parseExactJson(String(body), { means: undefined }),
     });
     const next = page.answers.shift();
-    if (next) return answer(next.status, next.body);
-    page.runs = [run(`run-${page.sent.length}`, {}), ...page.runs];
-    return answer(202, { run: page.runs[0] });
+    if (next) return jsonResponse(next.status, next.body);
+    page.runs = [run(`run-${page.requests.length}`, {}), ...page.runs];
+    return jsonResponse(202, { run: page.runs[0] });
   });
 });
 afterEach(() => {
@@ -117,22 +118,22 @@ afterEach(() => {
   vi.unstubAllGlobals();
 });
 
-type Who = { role: Role; canChange?: boolean };
+type PageViewer = { role: Role; canChange?: boolean };
 
-/** Rendered as by Next: `answered` holds the app's first answer. */
-export const appPage = (who: Who, answered = Promise.resolve(ok({ value: page.shown, atMs: Date.now() }))) => (
+/** Rendered like by Next: `answered` contains the app's first response. */
+export const appPage = (who: PageViewer, response = Promise.resolve(ok({ value: page.app, atMs: Date.now() }))) => (
   <AtPage pathname="/apps/app-1">
     <SWRConfig value={{ provider: () => new Map() }}>
       <Suspense>
         <MemberProvider {...who}>
-          <AppScreen id="app-1" app={answered} />
+          <AppScreen id="app-1" app={response} />
         </MemberProvider>
       </Suspense>
     </SWRConfig>
   </AtPage>
 );
 
-export async function show(who: Who = { role: "operator" }) {
+export async function show(who: PageViewer = { role: "operator" }) {
   await act(async () => void renderInApp(appPage(who)));
   await screen.findByRole("form", { name: "Inputs" });
 }
@@ -140,7 +141,7 @@ export const press = (name: string) => act(async () => void fireEvent.click(scre
 export const pressRun = () => press("Run");
 export const type = (name: string, value: string) =>
   act(async () => void fireEvent.change(screen.getByLabelText(name), { target: { value } }));
-export const withPicture = async (who?: Who) => {
+export const withPicture = async (who?: PageViewer) => {
   page.runs = [run("earlier", { prompt: "a crow", photo: "aa.png", seed: 7, mode: 2, strength: 1 })];
   await show(who);
   await screen.findByRole("button", { name: "Use these inputs" });

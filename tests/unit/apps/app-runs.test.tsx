@@ -10,7 +10,7 @@ import { standInForSizes } from "@/tests/support/jsdom-parts";
 import { renderInApp } from "../components/render";
 import { app, page, press, pressRun, run, show, type } from "./app-page";
 
-it("says once that a run was not sent, and offers to cancel only what became a job", async () => {
+it("reports an unsent run once and offers to cancel only real jobs", async () => {
   const words = "Lightdesk stopped before this was sent. Nothing ran: run it again.";
   page.runs = [
     run("c", {}, { state: "unsent", results: [], error: { message: "The console ended before it was sent." } }),
@@ -25,7 +25,7 @@ it("says once that a run was not sent, and offers to cancel only what became a j
   expect(pending?.getByRole("button", { name: "Cancel" })).toBeDefined();
 });
 
-it("words a failed run for its reader and links the node if permitted", async () => {
+it("explains a failed run to its reader and links the node if permitted", async () => {
   const problems = [
     { input: "strength", label: "Strength", control: "number" as const, code: "too_large" as const, limit: 1 },
     { input: "prompt", label: "Prompt", message: "is too odd" },
@@ -68,7 +68,7 @@ it("shows what changed since the last run and offers its picture", async () => {
   expect(card.getByRole("link", { name: "Download b.png" }).getAttribute("href")).toBe("/api/apps/app-1/runs/b/outputs/0");
 });
 
-it("shows the live outputs of a run, and how far it is, in words without a node", async () => {
+it("shows live outputs and progress without node names", async () => {
   const halfDone = { state: "in_progress" as const, progress: 0.625, step: { at: 3, of: 4 } };
   page.runs = [run("b", {}, halfDone), run("a", {}, { ...halfDone, results: [], step: { at: 1, of: 1 } })];
   await show();
@@ -97,7 +97,7 @@ it("compares pictures and lists the inputs that differ", async () => {
   ]);
 });
 
-const place = (input: string) => ({ node: "1", input, label: input, isRequired: true });
+const inputOf = (input: string) => ({ node: "1", input, label: input, isRequired: true });
 const definition = appDefinitionSchema.parse({
   title: "Everything",
   graph: {
@@ -105,20 +105,20 @@ const definition = appDefinitionSchema.parse({
     "2": { class_type: "Other", inputs: { title: "", picture: "" } },
   },
   inputs: [
-    { ...place("Line"), name: "line", control: { kind: "text" }, also: [{ node: "2", input: "title" }] },
-    { ...place("Text"), name: "text", control: { kind: "text", isLong: true } },
-    { ...place("Count"), name: "count", control: { kind: "number", isWhole: true, min: 1, max: 20, step: 4 } },
-    { ...place("Share"), name: "share", control: { kind: "number", isSlider: true, min: 0, max: 2, step: 0.25 } },
-    { ...place("Glow"), name: "glow", control: { kind: "switch" } },
-    { ...place("Mode"), name: "mode", control: { kind: "choice", choices: [{ value: "a" }, { value: "b", label: "The second" }] } },
-    { ...place("Photo"), name: "photo", control: { kind: "picture", hasMask: true }, also: [{ node: "2", input: "picture" }] },
+    { ...inputOf("Line"), name: "line", control: { kind: "text" }, also: [{ node: "2", input: "title" }] },
+    { ...inputOf("Text"), name: "text", control: { kind: "text", isLong: true } },
+    { ...inputOf("Count"), name: "count", control: { kind: "number", isWhole: true, min: 1, max: 20, step: 4 } },
+    { ...inputOf("Share"), name: "share", control: { kind: "number", isSlider: true, min: 0, max: 2, step: 0.25 } },
+    { ...inputOf("Glow"), name: "glow", control: { kind: "switch" } },
+    { ...inputOf("Mode"), name: "mode", control: { kind: "choice", choices: [{ value: "a" }, { value: "b", label: "The second" }] } },
+    { ...inputOf("Photo"), name: "photo", control: { kind: "picture", hasMask: true }, also: [{ node: "2", input: "picture" }] },
   ],
 });
 
 const field = (name: string) => screen.getByRole<HTMLInputElement>("textbox", { name });
 const pressKey = (on: HTMLElement, key: string) => act(async () => void fireEvent.keyDown(on, { key }));
 
-function seen() {
+function readForm() {
   const mode = screen.getByRole<HTMLSelectElement>("combobox", { name: "Mode" });
   const photo = within(screen.getByRole("group", { name: "Photo" })).getByRole<HTMLImageElement>("img");
   return {
@@ -133,8 +133,8 @@ function seen() {
   };
 }
 
-it("sends of every control what it shows, into every place of its input and no other", async () => {
-  page.shown = app({ inputs: definition.inputs });
+it("sends each control's value to every place of its input", async () => {
+  page.app = app({ inputs: definition.inputs });
   page.pictures = [{ value: "given/my photo.png", name: "my photo.png", from: "given" }];
   await show({ role: "runner" });
   await type("Line", "A title");
@@ -147,7 +147,7 @@ it("sends of every control what it shows, into every place of its input and no o
   await press("From your pictures");
   await act(async () => void fireEvent.click(await screen.findByTitle("my photo.png")));
   expect(screen.getByRole<HTMLInputElement>("slider", { name: "Share" })).toMatchObject({ min: "0", max: "2", step: "0.25" });
-  expect(seen()).toEqual({
+  expect(readForm()).toEqual({
     line: "A title",
     text: "Two\nlines",
     count: "11",
@@ -159,8 +159,8 @@ it("sends of every control what it shows, into every place of its input and no o
   });
   await pressRun();
   const values = { line: "A title", text: "Two\nlines", count: 11, share: 1.25, glow: true, mode: "b", photo: "given/my photo.png" };
-  expect(page.sent.map(({ path, body }) => [path, body])).toEqual([["/api/apps/app-1/runs", { inputs: values }]]);
-  const filled = fillApp(definition, objectOf(objectOf(page.sent[0]?.body)?.inputs) ?? {});
+  expect(page.requests.map(({ path, body }) => [path, body])).toEqual([["/api/apps/app-1/runs", { inputs: values }]]);
+  const filled = fillApp(definition, objectOf(objectOf(page.requests[0]?.body)?.inputs) ?? {});
   expect(filled.ok && filled.graph).toMatchObject({
     "1": {
       inputs: {
@@ -179,7 +179,7 @@ it("sends of every control what it shows, into every place of its input and no o
 });
 
 it("steps within bounds without rounding digits", async () => {
-  page.shown = app({ inputs: definition.inputs });
+  page.app = app({ inputs: definition.inputs });
   await show({ role: "runner" });
   await act(async () => void fireEvent.change(field("Share"), { target: { value: "0.1" } }));
   for (const key of ["ArrowUp", "ArrowUp"]) await pressKey(field("Share"), key);

@@ -19,15 +19,15 @@ it("marks missing fields in the app's words and sends nothing", async () => {
   await type("Strength optional", "2");
   await pressRun();
   expect(screen.getByText("Strength: must be at most 1")).toBeDefined();
-  expect(page.sent).toEqual([]);
+  expect(page.requests).toEqual([]);
 });
 
-it("sends what the form shows, with one thing changed since an earlier run", async () => {
+it("sends the shown values with one change since an earlier run", async () => {
   await withPicture();
   await type("Prompt", "a red crow");
   await act(async () => void fireEvent.change(screen.getByLabelText("Mode optional"), { target: { value: "0" } }));
   await pressRun();
-  expect(page.sent).toMatchObject([
+  expect(page.requests).toMatchObject([
     {
       method: "POST",
       path: "/api/apps/app-1/runs",
@@ -43,17 +43,17 @@ it("shows the default sent for an emptied field and requires required ones", asy
   await type("Prompt", "");
   await pressRun();
   expect(screen.getByText("Prompt: needs text")).toBeDefined();
-  expect(page.sent).toEqual([]);
+  expect(page.requests).toEqual([]);
   await type("Prompt", "an owl");
   await pressRun();
-  const [{ body } = { body: undefined }] = page.sent;
+  const [{ body } = { body: undefined }] = page.requests;
   const filled = fillApp({ inputs, graph: {} }, objectOf(objectOf(body)?.inputs) ?? {});
   expect(filled).toMatchObject({ ok: true, values: { prompt: "an owl", strength: 0.5 } });
 });
 
-it("takes a picture out again where none is needed: back to the app's own", async () => {
+it("restores the app's default picture when none is required", async () => {
   const free = inputs.map((input) => (input.name === "photo" ? { ...input, isRequired: false } : input));
-  page.shown = app({ inputs: free });
+  page.app = app({ inputs: free });
   await withPicture();
   const field = within(screen.getByRole("group", { name: "Picture optional" }));
   expect(field.getByText("aa.png")).toBeDefined();
@@ -61,12 +61,12 @@ it("takes a picture out again where none is needed: back to the app's own", asyn
   expect(field.getByText("No picture chosen")).toBeDefined();
   expect(field.queryByRole("button", { name: "Remove" })).toBeNull();
   await pressRun();
-  expect(page.sent[0]?.body).not.toHaveProperty("inputs.photo");
+  expect(page.requests[0]?.body).not.toHaveProperty("inputs.photo");
 });
 
 it("shows an example below its field, as the form calls it", async () => {
   const examples: Record<string, AppInput["example"]> = { prompt: "a red fox", mode: 1, photo: "b.png" };
-  page.shown = app({ inputs: inputs.map((input) => ({ ...input, example: examples[input.name] })) });
+  page.app = app({ inputs: inputs.map((input) => ({ ...input, example: examples[input.name] })) });
   await show();
   expect(screen.getByRole("textbox", { name: "Prompt" }).getAttribute("aria-describedby")).toBe("app-prompt-help");
   expect(screen.getAllByText(/^For example/).map(({ textContent }) => textContent)).toEqual([
@@ -75,25 +75,22 @@ it("shows an example below its field, as the form calls it", async () => {
   ]);
 });
 
-it("says that the console is read-only where nobody can run anything", async () => {
-  page.shown = app({ canRun: false });
+it("explains a read-only console when nobody can run anything", async () => {
+  page.app = app({ canRun: false });
   await show({ role: "operator", canChange: false });
   expect(screen.getByText("Lightdesk is read-only for now.")).toBeDefined();
   expect(screen.queryByRole("button", { name: "Run" })).toBeNull();
 });
 
-it.each(["runner", "viewer", "operator"] as const)(
-  "lets a mask be drawn, and a picture be chosen from what one may see: %s",
-  async (role) => {
-    const masked = inputs.map((input) =>
-      input.name === "photo" ? { ...input, control: { kind: "picture" as const, hasMask: true } } : input,
-    );
-    page.shown = app({ inputs: masked });
-    await withPicture({ role });
-    expect(screen.getByRole("button", { name: "Draw a mask" })).toBeDefined();
-    expect(screen.getByRole("button", { name: role === "runner" ? "From your pictures" : "From assets" })).toBeDefined();
-  },
-);
+it.each(["runner", "viewer", "operator"] as const)("lets the user draw a mask and choose from visible pictures: %s", async (role) => {
+  const masked = inputs.map((input) =>
+    input.name === "photo" ? { ...input, control: { kind: "picture" as const, hasMask: true } } : input,
+  );
+  page.app = app({ inputs: masked });
+  await withPicture({ role });
+  expect(screen.getByRole("button", { name: "Draw a mask" })).toBeDefined();
+  expect(screen.getByRole("button", { name: role === "runner" ? "From your pictures" : "From assets" })).toBeDefined();
+});
 
 it("keeps the key of an unanswered run so a retry starts once", async () => {
   await withPicture();
@@ -101,8 +98,8 @@ it("keeps the key of an unanswered run so a retry starts once", async () => {
   await pressRun();
   await screen.findByRole("button", { name: "Try again" });
   await press("Try again");
-  const [first, second] = page.sent;
-  expect(page.sent).toHaveLength(2);
+  const [first, second] = page.requests;
+  expect(page.requests).toHaveLength(2);
   expect(first?.key).toMatch(/^[0-9a-f]{32}$/);
   expect(second).toEqual(first);
 });
@@ -118,18 +115,18 @@ it("explains a refusal when an earlier request with its key was sending", async 
   ];
   await pressRun();
   expect(await screen.findByText("Seed: must be at most 3", undefined, { timeout: 10_000 })).toBeDefined();
-  const [first, second] = page.sent;
+  const [first, second] = page.requests;
   expect(second).toEqual(first);
 });
 
-it("sends what the form shows by now when it is tried again, as another run", async () => {
+it("sends the current values on a retry, as another run", async () => {
   await withPicture();
   page.answers = [{ status: 503, body: { error: { code: "UPSTREAM_UNREACHABLE", message: "away" } } }];
   await pressRun();
   await type("Prompt", "an owl");
   await screen.findByRole("button", { name: "Try again" });
   await press("Try again");
-  const [first, second] = page.sent;
+  const [first, second] = page.requests;
   expect(second?.body).toMatchObject({ inputs: { prompt: "an owl" } });
   expect(second?.key).not.toBe(first?.key);
 });
@@ -139,9 +136,9 @@ it("starts the requested number of runs, each with its own key", async () => {
   await act(async () => void fireEvent.click(screen.getByLabelText("New with every run")));
   await act(async () => void fireEvent.change(screen.getByLabelText("How many runs"), { target: { value: "4" } }));
   await pressRun();
-  expect(page.sent).toHaveLength(4);
-  expect(new Set(page.sent.map(({ key }) => key)).size).toBe(4);
-  expect(page.sent[0]?.body).toMatchObject({ inputs: { seed: "random" } });
+  expect(page.requests).toHaveLength(4);
+  expect(new Set(page.requests.map(({ key }) => key)).size).toBe(4);
+  expect(page.requests[0]?.body).toMatchObject({ inputs: { seed: "random" } });
 });
 
 it("shows the server's message beside its input", async () => {
@@ -185,19 +182,19 @@ it("reports a missing preset picture until another is chosen", async () => {
 });
 
 it("restores typed values after a reload and hydrates cleanly", async () => {
-  const answered = Promise.resolve(ok({ value: page.shown, atMs: Date.now() }));
-  const shown = () => inApp(appPage({ role: "operator" }, answered));
-  // Render once so that React has read the promise; a later render then has the answer at once.
-  await act(async () => void render(shown()));
+  const pendingResponse = Promise.resolve(ok({ value: page.app, atMs: Date.now() }));
+  const appElement = () => inApp(appPage({ role: "operator" }, pendingResponse));
+  // Renders once so that React has read the promise; a later render then has the response at once.
+  await act(async () => void render(appElement()));
   cleanup();
   const body = document.body.appendChild(document.createElement("div"));
-  body.innerHTML = renderToString(shown());
+  body.innerHTML = renderToString(appElement());
   expect(within(body).getByRole<HTMLTextAreaElement>("textbox", { name: "Prompt" }).value).toBe("");
   sessionStorage.setItem("lightdesk.app.app-1", JSON.stringify({ prompt: "a heron", photo: "aa.png" }));
   const differences: unknown[] = [];
   let root: Root | undefined;
   await act(async () => {
-    root = hydrateRoot(body, shown(), { onRecoverableError: (error) => differences.push(error) });
+    root = hydrateRoot(body, appElement(), { onRecoverableError: (error) => differences.push(error) });
   });
   expect((await screen.findByRole<HTMLTextAreaElement>("textbox", { name: "Prompt" })).value).toBe("a heron");
   expect(within(screen.getByRole("group", { name: "Picture" })).getByText("aa.png")).toBeDefined();

@@ -1,4 +1,4 @@
-// A workflow of the Run page becomes an app: what the screen shows is what is stored.
+// Turns a Run workflow into an app: the screen shows what is stored.
 import { act, cleanup, fireEvent, screen, within } from "@testing-library/react";
 import { SWRConfig } from "swr";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
@@ -85,12 +85,12 @@ it("keeps the list of inputs open while inputs are added, and the focus in it", 
 });
 
 it("reports App mode widgets that no form can show", async () => {
-  const chosen = [
+  const pickedInputs = [
     [1, "text"],
     [2, "positive"],
     [9, "gone"],
   ];
-  const workflow = { nodes: [], links: [], extra: { linearData: { inputs: chosen, outputs: [3] } } };
+  const workflow = { nodes: [], links: [], extra: { linearData: { inputs: pickedInputs, outputs: [3] } } };
   const file = { name: "Fox", workflowId, order: ["1", "2", "3"], graph, extraData: { extra_pnginfo: { workflow } } };
   tabRun.open(file);
   await show();
@@ -121,11 +121,16 @@ it("keeps a default when the control changes, else the workflow's value", async 
 it.each([
   ["Fox", { workflow_name: "Fox" }],
   ["New app", {}],
-])("uses the past job's workflow name, never an id: %s", async (title, named) => {
+])("uses the past job's workflow name, never an id: %s", async (title, workflowNames) => {
   vi.stubGlobal("fetch", async (address: string) =>
     address.startsWith("/api/jobs/a2216e92")
       ? new Response(
-          writeExactJson({ id: "a2216e92-0000-4000-8000-000000000000", status: "completed", workflow: { prompt: graph }, ...named }),
+          writeExactJson({
+            id: "a2216e92-0000-4000-8000-000000000000",
+            status: "completed",
+            workflow: { prompt: graph },
+            ...workflowNames,
+          }),
         )
       : new Response(writeExactJson({ error: { code: "NOT_IMPLEMENTED", message: "" } }), { status: 501 }),
   );
@@ -133,7 +138,7 @@ it.each([
   expect((await screen.findByLabelText<HTMLInputElement>("Title")).value).toBe(title);
 });
 
-it("says what to do where nothing is open in Run", async () => {
+it("explains what to do when no workflow is open in Run", async () => {
   await show();
   expect(await screen.findByText("Nothing is open in Run")).toBeDefined();
 });
@@ -175,14 +180,14 @@ describe("an edited app", () => {
     graph,
     version,
   });
-  const answer = (value: unknown) => new Response(writeExactJson(value));
+  const jsonResponse = (value: unknown) => new Response(writeExactJson(value));
 
   /** `read`: the stored app and workflow at the moment of each read. */
   async function edit(read: { app: () => { title: string; version: number }; workflow: () => number }, cache: Map<string, never>) {
     vi.stubGlobal("fetch", async (address: string) => {
-      if (address === "/api/apps/app-1") return answer({ app: view(read.app().title, read.app().version) });
-      if (address === "/api/apps/app-1/workflow") return answer(workflow(read.workflow()));
-      if (address === "/api/apps/app-1/versions") return answer({ versions: [] });
+      if (address === "/api/apps/app-1") return jsonResponse({ app: view(read.app().title, read.app().version) });
+      if (address === "/api/apps/app-1/workflow") return jsonResponse(workflow(read.workflow()));
+      if (address === "/api/apps/app-1/versions") return jsonResponse({ versions: [] });
       return new Response(writeExactJson({ error: { code: "NOT_IMPLEMENTED", message: "" } }), { status: 501 });
     });
     await act(async () => {
@@ -199,7 +204,7 @@ describe("an edited app", () => {
     return screen.findByLabelText<HTMLInputElement>("Title");
   }
 
-  it("is reread each time it is opened", async () => {
+  it("is reloaded each time it is opened", async () => {
     const cache = new Map<string, never>();
     expect((await edit({ app: () => ({ title: "Fox", version: 1 }), workflow: () => 1 }, cache)).value).toBe("Fox");
     cleanup();
@@ -208,8 +213,8 @@ describe("an edited app", () => {
 
   it("is one consistent version when saved during the read", async () => {
     let reads = 0;
-    const there = () => (reads > 0 ? { title: "Owl", version: 2 } : { title: "Fox", version: 1 });
-    const title = await edit({ app: there, workflow: () => ((reads += 1), 2) }, new Map<string, never>());
+    const currentApp = () => (reads > 0 ? { title: "Owl", version: 2 } : { title: "Fox", version: 1 });
+    const title = await edit({ app: currentApp, workflow: () => ((reads += 1), 2) }, new Map<string, never>());
     expect([title.value, reads]).toEqual(["Owl", 2]);
   });
 });

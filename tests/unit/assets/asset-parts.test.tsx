@@ -31,7 +31,7 @@ const show = (part: ReactNode) =>
     </NextIntlClientProvider>,
   );
 
-const asset = (id: string, more: Partial<AssetDetail> = {}): AssetDetail => ({
+const asset = (id: string, overrides: Partial<AssetDetail> = {}): AssetDetail => ({
   id,
   name: `${id}.png`,
   kind: "image",
@@ -39,12 +39,12 @@ const asset = (id: string, more: Partial<AssetDetail> = {}): AssetDetail => ({
   immutable: false,
   metadata: {},
   others: {},
-  ...more,
+  ...overrides,
 });
 
 describe("the picture of an asset", () => {
-  const picture = (more: Partial<AssetDetail>) => {
-    show(<AssetPicture asset={asset("a", more)} connection="c" edge={256} alt="it" />);
+  const picture = (overrides: Partial<AssetDetail>) => {
+    show(<AssetPicture asset={asset("a", overrides)} connection="c" edge={256} alt="it" />);
     return screen.getByRole("img");
   };
   it("is addressed by content and preview in both densities", () => {
@@ -82,21 +82,30 @@ describe("the picture of an asset", () => {
 });
 
 describe("outputs with equal names", () => {
-  const acts = { toggle: vi.fn(), extend: vi.fn(), band: vi.fn(), settle: vi.fn(), all: vi.fn() };
-  const picking = { ...acts, store: createSelection(), chosen: () => [], isReading: false };
-  const tileOf = (assetDetail: AssetDetail, others: AssetDetail[]) => {
-    const place = { index: 0, count: 2, locale: "en", edge: 256, fit: "cover", isOpen: false, isEarly: false, isCurrent: true } as const;
-    const isNamesake = sharedNames([assetDetail, ...others]).has(assetDetail.name);
-    show(<AssetTile {...place} asset={assetDetail} isNamesake={isNamesake} motion={createMotion()} picking={picking} />);
+  const handlers = { toggle: vi.fn(), extend: vi.fn(), band: vi.fn(), settle: vi.fn(), all: vi.fn() };
+  const picking = { ...handlers, store: createSelection(), chosen: () => [], isReading: false };
+  const tileOf = (assetDetail: AssetDetail, otherAssets: AssetDetail[]) => {
+    const tileProps = {
+      index: 0,
+      count: 2,
+      locale: "en",
+      edge: 256,
+      fit: "cover",
+      isOpen: false,
+      isEarly: false,
+      isCurrent: true,
+    } as const;
+    const isNamesake = sharedNames([assetDetail, ...otherAssets]).has(assetDetail.name);
+    show(<AssetTile {...tileProps} asset={assetDetail} isNamesake={isNamesake} motion={createMotion()} picking={picking} />);
     return screen.getByRole("link");
   };
-  const output = (id: string, more: Partial<AssetDetail> = {}) => asset(id, { name: "x_00001_.png", sizeBytes: 5600, ...more });
+  const output = (id: string, overrides: Partial<AssetDetail> = {}) => asset(id, { name: "x_00001_.png", sizeBytes: 5600, ...overrides });
 
-  it("show their job beside the name, or their size if single", () => {
-    const [one, other] = [output("a", { jobId: "9f2c41ab-77" }), output("b", { jobId: "71cc0a10-02" })];
-    expect(tileOf(one, [other]).textContent).toBe("x_00001_.png9f2c41ab");
+  it("show their job next to the name, or their size if single", () => {
+    const [first, second] = [output("a", { jobId: "9f2c41ab-77" }), output("b", { jobId: "71cc0a10-02" })];
+    expect(tileOf(first, [second]).textContent).toBe("x_00001_.png9f2c41ab");
     cleanup();
-    expect(tileOf(one, [asset("c")]).textContent).toBe("x_00001_.png5.6 kB");
+    expect(tileOf(first, [asset("c")]).textContent).toBe("x_00001_.png5.6 kB");
   });
 
   it.each(["../a", "a/b", "a%2Fb", "", "\ud800"])("have no link and give the reason when the id %j can't be opened", (id) => {
@@ -106,7 +115,7 @@ describe("outputs with equal names", () => {
     expect(tile.textContent).toContain("This id can't be opened.");
   });
 
-  it("show their time where no job made them", () => {
+  it("show their time when they have no job", () => {
     const assetDetail = output("a", { createdAtMs: Date.parse("2026-03-01T11:56:00Z") });
     expect(tileOf(assetDetail, [output("b")]).querySelector("time")?.dateTime).toBe("2026-03-01T11:56:00.000Z");
   });
@@ -131,7 +140,7 @@ describe("the format of an asset", () => {
 });
 
 describe("an asset's details", () => {
-  it("leads to the job that made it, and has the whole hash to copy", () => {
+  it("links to its job and offers the whole hash to copy", () => {
     const hash = `blake3:${"4be1".repeat(16)}`;
     show(<AssetFacts asset={asset("a", { jobId: "9f2c41ab-77", hash, metadata: { seed: 40213, sku: "A-1182" } })} />);
     expect(screen.getByRole("link", { name: "9f2c41ab" }).getAttribute("href")).toBe("/jobs/9f2c41ab-77");
@@ -140,7 +149,7 @@ describe("an asset's details", () => {
     expect(screen.getByRole("row", { name: "seed 40213" })).toBeTruthy();
   });
 
-  it("shows what people ask for, and folds what only the interface calls by a name", () => {
+  it("shows common facts and folds technical ones", () => {
     show(<AssetFacts asset={asset("a-1", { jobId: "9f2c41ab-77", hash: `blake3:${"4be1".repeat(16)}`, mimeType: "image/png" })} />);
     const folded = screen.getByText("Technical details").closest("details");
     expect(folded?.open).toBe(false);
@@ -160,7 +169,7 @@ describe("an asset's details", () => {
     expect(row.textContent).toContain("many words ".repeat(60));
   });
 
-  it("gives its link to the clipboard, with the connection that it belongs to", async () => {
+  it("copies its link with its connection", async () => {
     const writeText = vi.fn(async () => undefined);
     vi.stubGlobal("navigator", { clipboard: { writeText } });
     show(<AssetFacts asset={asset("a")} connectionId="c1" />);
@@ -168,11 +177,11 @@ describe("an asset's details", () => {
     await eventually(() => expect(writeText).toHaveBeenCalledExactlyOnceWith(`${window.location.origin}/assets/a?connection=c1`));
   });
 
-  it("has no row for what the service does not send", () => {
+  it("hides rows that the service doesn't send", () => {
     show(<AssetFacts asset={asset("a")} />);
     expect(screen.queryByText("Created")).toBeNull();
     expect(screen.queryByText("Read-only")).toBeNull();
-    // Its tag makes it an output, so some job made it.
+    // Its tag makes it an output, so a job created it.
     expect(screen.getByText("not reported by the service")).toBeTruthy();
     cleanup();
     show(<AssetFacts asset={asset("a", { tags: [], isMutableReported: true })} />);
@@ -196,8 +205,8 @@ describe("an empty view", () => {
 
 function Filters({ excluded }: { excluded: string }) {
   const address: ListAddress<AssetsQuery> = { keyOf: JSON.stringify, hrefOf: () => "/assets", push: () => undefined };
-  const [place] = useState(() => createListState(assetsQuerySchema.parse({ exclude_tags: excluded }), address));
-  return <AssetsFilters place={place} connectionId="a" seenTags={() => []} />;
+  const [listState] = useState(() => createListState(assetsQuerySchema.parse({ exclude_tags: excluded }), address));
+  return <AssetsFilters place={listState} connectionId="a" seenTags={() => []} />;
 }
 
 /** Presses the tag as a key does, so the focus stays on it. */
@@ -223,10 +232,12 @@ it("keeps the focus on a system tag after the third press", async () => {
   expect(link.className.split(" ").filter((name) => name.endsWith(":hidden") && !name.includes("not-focus:"))).toEqual([]);
 });
 
-it("offers tags once all answers are there, so that no line moves under the pointer", async () => {
+it("offers tags once all responses are there, so no line moves", async () => {
   const answers: ((body: unknown) => void)[] = [];
   vi.stubGlobal("fetch", () => new Promise((resolve) => answers.push((body) => resolve(Response.json(body)))));
-  renderInApp(<TagDialog query={assetsQuerySchema.parse({})} connectionId="a" seen={["seen"]} onChange={() => {}} onClose={() => {}} />);
+  renderInApp(
+    <TagDialog query={assetsQuerySchema.parse({})} connectionId="a" loadedTags={["seen"]} onChange={() => {}} onClose={() => {}} />,
+  );
   const lines = () => screen.queryAllByRole("listitem", { hidden: true }).length;
   expect(screen.getByText("Loading")).toBeTruthy();
   await act(async () => answers[0]?.(null));
@@ -241,14 +252,14 @@ describe("assets viewer", () => {
 
   beforeEach(standInForSizes);
 
-  function viewer(id: string, rows: readonly AssetView[], want: AssetsSource["want"] = nothing) {
+  function viewer(id: string, rows: readonly AssetView[], want: AssetsSource["request"] = nothing) {
     const source: AssetsSource = {
       ...{ version: 1, total: rows.length, newCount: 0, failure: undefined, atMs: 0, offset: 0, isEmpty: rows.length === 0 },
       ...{ count: rows.length, at: (index) => rows[index], rows: () => [...rows], range: async () => [] },
-      ...{ indexOf: (value) => rows.findIndex((row) => row.id === value), want, refresh: nothing, patch: nothing },
+      ...{ indexOf: (value) => rows.findIndex((row) => row.id === value), request: want, refresh: nothing, patch: nothing },
     };
-    const match = source.indexOf(id);
-    const viewing = { isOpen: true, id, at: match < 0 ? undefined : match, open: nothing, move: nothing, close: vi.fn() };
+    const foundIndex = source.indexOf(id);
+    const viewing = { isOpen: true, id, at: foundIndex < 0 ? undefined : foundIndex, open: nothing, move: nothing, close: vi.fn() };
     const part = <AssetsViewer source={source} viewing={viewing} onCompare={nothing} isCovered={false} connectionId="c" />;
     return { part, viewing };
   }

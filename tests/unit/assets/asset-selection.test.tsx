@@ -17,10 +17,10 @@ const asset = (index: number): AssetView => ({
 type Loaded = { from: number; to: number };
 type Outside = { open: (() => void)[]; signals: AbortSignal[]; isSlow: boolean };
 
-/** A list of which only a part is loaded; `range` reads the rest, as far as the service answers. */
+/** A partially loaded list; `range` reads the rest, as far as the service responds. */
 function listOf(count: number, loaded: Loaded, readable = count): AssetsSource & Outside {
   const isLoaded = (index: number) => index >= loaded.from && index < loaded.to;
-  const made = {
+  const controlledSource = {
     open: [] as (() => void)[],
     signals: [] as AbortSignal[],
     isSlow: false,
@@ -29,24 +29,24 @@ function listOf(count: number, loaded: Loaded, readable = count): AssetsSource &
     indexOf: (id: string) => Number(id.slice(1)),
     rows: () => Array.from({ length: loaded.to - loaded.from }, (_, at) => asset(loaded.from + at)),
     async range(from: number, to: number, signal: AbortSignal) {
-      made.signals.push(signal);
-      if (made.isSlow) await new Promise<void>((go) => made.open.push(go));
+      controlledSource.signals.push(signal);
+      if (controlledSource.isSlow) await new Promise<void>((go) => controlledSource.open.push(go));
       return Array.from({ length: Math.max(0, Math.min(to, readable) - from) }, (_, at) => asset(from + at));
     },
-    want: () => undefined,
+    request: () => undefined,
     refresh: () => undefined,
     patch: () => undefined,
   };
-  return made;
+  return controlledSource;
 }
 function pickingOf(source: AssetsSource): Picking {
-  const seen: Picking[] = [];
+  const states: Picking[] = [];
   function GalleryView() {
-    seen.push(usePicking(source, "all"));
+    states.push(usePicking(source, "all"));
     return null;
   }
   render(inApp(<GalleryView />));
-  const [first] = seen;
+  const [first] = states;
   if (!first) throw new Error("nothing was drawn");
   return first;
 }
@@ -84,14 +84,14 @@ describe("a range", () => {
     });
     expect(ids(picking)).toEqual([0, 1, 2, 3]);
     list.open = [];
-    const late = picking.extend(800);
+    const lateExtend = picking.extend(800);
     act(() => picking.store.clear());
     await act(async () => {
       list.open.forEach((go) => go());
-      await late;
+      await lateExtend;
     });
     expect(ids(picking)).toEqual([]);
-    // Nothing is selected any more, so the next one starts a new selection.
+    // Nothing is selected any more, so the next selection is new.
     list.isSlow = false;
     await act(() => picking.extend(20));
     expect(ids(picking)).toEqual([20]);
@@ -102,14 +102,14 @@ describe("a range", () => {
     const picking = pickingOf(list);
     act(() => picking.toggle(0));
     list.isSlow = true;
-    const late = picking.extend(900);
+    const lateExtend = picking.extend(900);
     act(() => picking.store.clear());
     act(() => picking.toggle(7));
-    await arrive(list, late);
+    await arrive(list, lateExtend);
     expect(ids(picking)).toEqual([7]);
   });
 
-  it("takes nothing from a later band or from all matching", async () => {
+  it("adds nothing from a later band or from all matching", async () => {
     const list = listOf(1000, { from: 0, to: 60 });
     const picking = pickingOf(list);
     act(() => picking.toggle(0));
@@ -165,7 +165,7 @@ describe("a range", () => {
     expect(toastStore.getState().at(-1)?.text).toBe("Only 300 of these 1,000 assets are selected: the rest could not be loaded.");
   });
 
-  it("backwards over more than it may be begins at the one chosen last", async () => {
+  it("starts at the last selected tile when a backwards range is too long", async () => {
     const picking = pickingOf(listOf(50_000, { from: 40_000, to: 40_060 }));
     act(() => picking.toggle(40_000));
     await act(() => picking.extend(0));
@@ -186,7 +186,7 @@ describe("a band", () => {
     expect(ids(picking)).toEqual([5, 30, 31, 32]);
   });
 
-  it("selects no tile beside it, though tiles between are read", async () => {
+  it("selects no adjacent tile while tiles between are read", async () => {
     const picking = pickingOf(listOf(1000, { from: 0, to: 6 }));
     const twoOfFive = upTo(0, 500).filter((index) => index % 5 === 1 || index % 5 === 2);
     await act(() => picking.settle(twoOfFive, new Set()));

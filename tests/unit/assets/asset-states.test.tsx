@@ -16,27 +16,27 @@ import { type AssetView } from "@/lib/contract/views/asset-view";
 import { standInForSizes } from "@/tests/support/jsdom-parts";
 import { inApp, renderInApp } from "../components/render";
 
-const listed: AssetView = { id: "a1", name: "hero.png", kind: "image", tags: [], immutable: false, metadata: {} };
+const listedAsset: AssetView = { id: "a1", name: "hero.png", kind: "image", tags: [], immutable: false, metadata: {} };
 
-function showPanel(id: string, answer: () => Response, canChange = false) {
-  vi.stubGlobal("fetch", async () => answer());
-  const acts = { onClose: vi.fn(), onPatch: vi.fn(), onDeleted: vi.fn() };
-  renderInApp(<AssetPanel id={id} listed={{ ...listed, id }} connectionId={`of-${id}`} canChange={canChange} {...acts} />);
+function showPanel(id: string, respond: () => Response, canChange = false) {
+  vi.stubGlobal("fetch", async () => respond());
+  const handlers = { onClose: vi.fn(), onPatch: vi.fn(), onDeleted: vi.fn() };
+  renderInApp(<AssetPanel id={id} listedAsset={{ ...listedAsset, id }} connectionId={`of-${id}`} canChange={canChange} {...handlers} />);
 }
 
-it("reports a failed asset above what the list has", async () => {
+it("reports a failed asset above the list", async () => {
   showPanel("a1", () => Response.json({ code: "INTERNAL", message: "broken" }, { status: 500 }));
   expect((await screen.findByRole("alert", {}, { timeout: 10_000 })).textContent).toContain("broke");
   expect(screen.getByRole("heading", { name: "hero.png" })).toBeDefined();
 });
 
-it("shows nothing more of a removed asset", async () => {
+it("clears a removed asset's details", async () => {
   showPanel("a2", () => Response.json({ code: "NOT_FOUND", message: "no such asset" }, { status: 404 }));
   expect(await screen.findByText("Asset not found", {}, { timeout: 10_000 })).toBeDefined();
   expect(screen.queryByRole("heading", { name: "hero.png" })).toBeNull();
 });
 
-it.each([true, false])("tells the field of a key in metadata (%s) only to those who may edit", async (may) => {
+it.each([true, false])("shows the field of a metadata key (%s) only to editors", async (may) => {
   const metadata = { note: "kept", partner: { api_key: "[REDACTED]" } };
   showPanel("a3", () => Response.json({ id: "a3", name: "hero.png", tags: [], user_metadata: metadata }), may);
   expect(await screen.findByText("[REDACTED]", {}, { timeout: 10_000 })).toBeDefined();
@@ -86,15 +86,15 @@ describe("assets compare", () => {
   beforeEach(standInForSizes);
 
   const read = (id: string) => Response.json({ id, name: `${id}.png`, tags: [], mime_type: "image/png" });
-  const lost = () => Response.json({ code: "UPSTREAM_ERROR", message: "down" }, { status: 502 });
-  function show(named: string) {
+  const respondDown = () => Response.json({ code: "UPSTREAM_ERROR", message: "down" }, { status: 502 });
+  function show(name: string) {
     const onClose = vi.fn();
-    renderInApp(<AssetsCompare named={named} find={() => undefined} connectionId="c" onClose={onClose} />);
+    renderInApp(<AssetsCompare named={name} find={() => undefined} connectionId="c" onClose={onClose} />);
     return onClose;
   }
 
   it("retries an unreadable asset when compared again", async () => {
-    vi.stubGlobal("fetch", async () => lost());
+    vi.stubGlobal("fetch", async () => respondDown());
     const onClose = show("one,two");
     await waitFor(() => expect(onClose).toHaveBeenCalled(), { timeout: 10_000 });
     cleanup();
@@ -105,7 +105,9 @@ describe("assets compare", () => {
   });
 
   it("keeps loaded assets when one is lost", async () => {
-    vi.stubGlobal("fetch", async (address: string) => (address.includes("gone") ? lost() : read(address.includes("one") ? "one" : "two")));
+    vi.stubGlobal("fetch", async (address: string) =>
+      address.includes("gone") ? respondDown() : read(address.includes("one") ? "one" : "two"),
+    );
     const onClose = show("one,gone,two");
     expect(await screen.findByRole("dialog", { name: "Comparing 2 pictures" }, { timeout: 10_000 })).toBeDefined();
     expect(onClose).not.toHaveBeenCalled();
@@ -167,21 +169,21 @@ describe("gallery", () => {
       indexOf: (id) => loaded.findIndex((asset) => asset.id === id),
       rows: () => [...loaded],
       range: () => Promise.resolve([]),
-      want: () => undefined,
+      request: () => undefined,
       refresh: () => undefined,
       patch: () => undefined,
     };
   }
 
   function galleryOf() {
-    const acts = { toggle: vi.fn(), extend: vi.fn(), band: vi.fn(), settle: vi.fn(), all: vi.fn() };
-    const picking: Picking = { ...acts, store: createSelection(), chosen: () => [], isReading: false };
-    const other = { onOpen: () => false, onPage: vi.fn(), onView: vi.fn(), onRest: vi.fn(), onReady: vi.fn() };
+    const handlers = { toggle: vi.fn(), extend: vi.fn(), band: vi.fn(), settle: vi.fn(), all: vi.fn() };
+    const picking: Picking = { ...handlers, store: createSelection(), chosen: () => [], isReading: false };
+    const otherHandlers = { onOpen: () => false, onPage: vi.fn(), onView: vi.fn(), onRest: vi.fn(), onReady: vi.fn() };
     const look = { size: "medium", fit: "cover", startIndex: 0 } as const;
     const part = (loaded: readonly AssetView[]) => (
-      <Gallery {...look} {...other} picking={picking} source={listOf(loaded, loaded.length)} />
+      <Gallery {...look} {...otherHandlers} picking={picking} source={listOf(loaded, loaded.length)} />
     );
-    return { part, ...acts, ...other };
+    return { part, ...handlers, ...otherHandlers };
   }
 
   it("keeps the focus on a tile while its asset loads", () => {
@@ -194,14 +196,14 @@ describe("gallery", () => {
     expect(screen.getByRole("link", { name: /^0\.png/ })).toBe(document.activeElement);
   });
 
-  it("does not focus a tile that would lose the focus on loading", () => {
+  it("doesn't focus a tile that would lose focus on loading", () => {
     const { part } = galleryOf();
     const renderResult = renderInApp(part([]));
     renderResult.container.querySelector<HTMLElement>('a[data-index="1"]')?.focus();
     expect(document.activeElement).toBe(document.body);
   });
 
-  it("acts once while a key is held, and keeps moving", () => {
+  it("acts once while a key is held and keeps moving", () => {
     const { part, toggle, onView, onPage } = galleryOf();
     renderInApp(part(assets));
     const tile = screen.getByRole("link", { name: /^0\.png/ });
@@ -216,7 +218,7 @@ describe("gallery", () => {
 
 type Answer = { status?: number; body: unknown };
 let jobs = 0;
-/** Chooses the answer by the end of the path; each render asks about a new job. */
+/** Chooses the response by the end of the path; each render requests a new job. */
 function show(answers: Readonly<Record<string, Answer>>, asset: { id: string; name: string; hash?: string }) {
   const jobId = `job-${++jobs}`;
   vi.stubGlobal("fetch", async (input: string) => {

@@ -26,12 +26,12 @@ function roundTrip(href: string) {
 }
 
 describe("the address of the Assets page", () => {
-  it("is short for the usual view", () => {
+  it("is short for the default view", () => {
     expect(assetsHref(defaultQuery)).toBe("/assets");
     expect(defaultQuery).toMatchObject({ limit: 60, offset: 0, sort: "created_at", order: "desc", include_public: true });
   });
 
-  it("brings back every filter that it was made from", () => {
+  it("restores every filter that it was made from", () => {
     const query = {
       ...defaultQuery,
       name_contains: "hero & co, 100%",
@@ -75,7 +75,7 @@ describe("the address of the Assets page", () => {
     expect(ignored.toSorted()).toEqual(["limit=9999", "offset=-1", "order=asc,x", "sort=colour"]);
   });
 
-  it("asks the interface with every value spelled out", () => {
+  it("sends every value explicitly", () => {
     expect(assetsApiPath(defaultQuery, "c1")).toBe(
       "/api/assets?limit=60&offset=0&sort=created_at&order=desc&include_public=true&exclude_tags=mask-layer&connection=c1",
     );
@@ -91,7 +91,7 @@ describe("a tag", () => {
     expect(tagState({ ...without, ...withNextTagState(without, "temp") }, "temp")).toBe("any");
   });
 
-  it("leaves the other tags alone, and is shown while it filters", () => {
+  it("keeps the other tags and is shown while it filters", () => {
     const query = { ...defaultQuery, include_tags: ["campaign"], exclude_tags: ["temp"] };
     expect(withNextTagState(query, "output")).toEqual({ include_tags: ["campaign", "output"], exclude_tags: ["temp"] });
     expect(shownTags(query)).toEqual(["output", "input", "temp", "campaign"]);
@@ -106,7 +106,7 @@ describe("a tag", () => {
 });
 
 describe("a page of assets", () => {
-  it("is read from an answer with only what the interface promises", () => {
+  it("is parsed from a response with only guaranteed fields", () => {
     const response = assetsAnswerSchema.parse({ assets: [{ id: "a", name: "a.png", tags: ["output"], job_id: "j" }] });
     expect(toAssetPage(response).assets[0]).toMatchObject({ id: "a", kind: "image", jobId: "j", immutable: false });
     expect(toAssetPage(response)).not.toHaveProperty("total");
@@ -158,7 +158,7 @@ const store = createChunkStore(
 );
 const list: AssetsSource = {
   ...{ version: 0, count: store.count(), total: undefined, newCount: 0, failure: undefined, atMs: undefined, offset: 0 },
-  ...{ at: store.at, indexOf: store.indexOf, rows: store.rows, want: store.want, patch: store.patch, refresh: store.refresh },
+  ...{ at: store.at, indexOf: store.indexOf, rows: store.rows, request: store.request, patch: store.patch, refresh: store.refresh },
   range: async (from, to) => all.slice(from, to),
   isEmpty: true,
 };
@@ -173,7 +173,7 @@ it("continues beyond the page with absolute numbers", async () => {
   expect(assetsSource.indexOf("a74")).toBe(74);
   // The page itself is there already; its neighbours are read on demand.
   expect(assetsSource.at(75)).toBeUndefined();
-  assetsSource.want(70, 90);
+  assetsSource.request(70, 90);
   await until("the next are there", () => assetsSource.at(75)?.id === "a75");
   expect(offsets).toEqual([60]);
   expect(assetsSource.indexOf("a80")).toBe(80);
@@ -200,22 +200,22 @@ describe("find same content", () => {
   }
 
   describe("other assets with the same content", () => {
-    it("are found among a million by some twenty questions of one asset each", async () => {
-      const many = Array.from({ length: 100_000 }, (_, at) =>
+    it("are found among a million in about twenty requests", async () => {
+      const manyAssets = Array.from({ length: 100_000 }, (_, at) =>
         asset(`a${at}`, 1000 + Math.floor(at / 5), at % 5 < 2 ? `h${Math.floor(at / 5)}` : `x${at}`),
       );
-      const { read, countRequests } = list(many);
-      const sameContentResult = await findSameContent(many[50_000] ?? asset("", 0, ""), read);
-      expect(sameContentResult).toMatchObject({ ok: true, value: { kind: "all", others: [{ id: "a50001" }] } });
+      const { read, countRequests } = list(manyAssets);
+      const sameContentResult = await findSameContent(manyAssets[50_000] ?? asset("", 0, ""), read);
+      expect(sameContentResult).toMatchObject({ ok: true, value: { kind: "all", assets: [{ id: "a50001" }] } });
       expect(countRequests()).toBeLessThan(25);
     });
 
-    it("are none where no other has the bytes", async () => {
+    it("are empty when no other asset has the bytes", async () => {
       const { read } = list([asset("a", 1, "h1"), asset("b", 2, "h2"), asset("c", 2, "h3")]);
-      expect(await findSameContent(asset("b", 2, "h2"), read)).toEqual(ok({ kind: "all", others: [] }));
+      expect(await findSameContent(asset("b", 2, "h2"), read)).toEqual(ok({ kind: "all", assets: [] }));
     });
 
-    it("are counted as at least so many where too many have one size to compare all", async () => {
+    it("are counted as a minimum when too many have the same size", async () => {
       const { read } = list(Array.from({ length: 5_000 }, (_, at) => asset(`a${at}`, 7, "h")));
       const sameContentResult = await findSameContent(asset("a0", 7, "h"), read);
       expect(sameContentResult.ok && sameContentResult.value.kind).toBe("atLeast");
@@ -230,7 +230,7 @@ describe("find same content", () => {
       expect(await findSameContent(asset, read)).toEqual(ok({ kind: "cannot" }));
     });
 
-    it("are not called none because the service refused", async () => {
+    it("are not reported as none because the service refused", async () => {
       const refusal = { code: "RATE_LIMITED", message: "", status: 429 };
       expect(await findSameContent(asset("a", 1, "h"), async () => failed(refusal))).toEqual(failed(refusal));
     });

@@ -37,11 +37,11 @@ const rested = (store: { at: (index: number) => AssetView | undefined }, index: 
   until(`row ${index}`, () => store.at(index) !== undefined);
 
 describe("the rows of a long list", () => {
-  it("are read where they rest in view, each chunk once, and no others", async () => {
+  it("are read where the view rests, each chunk once", async () => {
     const { read, offsets } = service(1_000_000);
     const store = createChunkStore(read, { leads: true });
-    store.want(412_000, 412_070);
-    store.want(412_005, 412_075);
+    store.request(412_000, 412_070);
+    store.request(412_005, 412_075);
     await rested(store, 412_060);
     expect(store.at(412_000)?.id).toBe("a412000");
     expect(offsets).toEqual([411_960, 412_020]);
@@ -53,8 +53,8 @@ describe("the rows of a long list", () => {
     const { read, offsets, aborted, hold } = service(100_000);
     const store = createChunkStore(read, { leads: true });
     const open = hold();
-    store.want(0, 60);
-    store.want(60_000, 60_060);
+    store.request(0, 60);
+    store.request(60_000, 60_060);
     expect(aborted).toEqual([0]);
     open();
     await rested(store, 60_000);
@@ -62,15 +62,15 @@ describe("the rows of a long list", () => {
     expect(offsets).toEqual([0, 60_000]);
   });
 
-  it("are read for the gallery beside a full view, and for none once closed", async () => {
+  it("are read for the gallery behind a full view and not once closed", async () => {
     const { read, offsets, aborted, hold } = service(1_000);
     const store = createChunkStore(read, { leads: true });
     const open = hold();
-    store.want(70, 150);
-    store.want(88, 112, "full view");
-    store.want(888, 912, "full view");
+    store.request(70, 150);
+    store.request(88, 112, "full view");
+    store.request(888, 912, "full view");
     expect(offsets).toEqual([60, 120, 840, 900]);
-    store.want(0, 0, "full view");
+    store.request(0, 0, "full view");
     expect(aborted).toEqual([840, 900]);
     open();
     await rested(store, 130);
@@ -80,18 +80,18 @@ describe("the rows of a long list", () => {
 
   it("are not requested again after a refusal with each step of a full view", async () => {
     const { read, offsets } = service(1_000);
-    const half: ReadPage = async (place, signal) => {
-      const page = await read(place, signal);
-      return place.offset === 120 ? failed({ status: 500, code: "X", message: "" }) : page;
+    const half: ReadPage = async (range, signal) => {
+      const page = await read(range, signal);
+      return range.offset === 120 ? failed({ status: 500, code: "X", message: "" }) : page;
     };
     const store = createChunkStore(half, { leads: true });
-    store.want(70, 150);
+    store.request(70, 150);
     await until("it is refused", () => store.failure() !== undefined);
-    store.want(600, 620, "full view");
+    store.request(600, 620, "full view");
     await rested(store, 600);
     expect(offsets).toEqual([60, 120, 600]);
     expect(store.failure()?.code).toBe("X");
-    store.want(0, 0);
+    store.request(0, 0);
     expect(store.failure()).toBeUndefined();
   });
 
@@ -99,7 +99,7 @@ describe("the rows of a long list", () => {
     const { read } = service(100_000);
     const store = createChunkStore(read, { leads: true });
     for (let index = 0; index < 100 * CHUNK; index += CHUNK) {
-      store.want(index, index + CHUNK);
+      store.request(index, index + CHUNK);
       await rested(store, index);
     }
     expect(store.loadedChunks()).toBeLessThanOrEqual(MAX_CHUNKS + 1);
@@ -110,10 +110,10 @@ describe("the rows of a long list", () => {
   it("keep their offsets when others arrive until the list is refreshed", async () => {
     const { read, ids } = service(1_000);
     const store = createChunkStore(read, { leads: true });
-    store.want(0, 60);
+    store.request(0, 60);
     await rested(store, 0);
     ids.unshift("new0", "new1", "new2");
-    store.want(600, 660);
+    store.request(600, 660);
     await rested(store, 600);
     expect(store.at(600)?.id).toBe("a600");
     expect(store.count()).toBe(1_000);
@@ -126,7 +126,7 @@ describe("the rows of a long list", () => {
   it("include those shown at selection although others arrived since", async () => {
     const { read, ids } = service(2_000);
     const store = createChunkStore(read, { leads: true });
-    store.want(0, 60);
+    store.request(0, 60);
     await rested(store, 0);
     ids.unshift("new0", "new1", "new2");
     const range = await store.range(50, 1_200, abortSignal);
@@ -137,25 +137,25 @@ describe("the rows of a long list", () => {
   it("are named when missing among others", async () => {
     const { read } = service(1_000);
     let isDown = true;
-    const half: ReadPage = async (place, signal) =>
-      isDown && place.offset === 120 ? failed({ status: 500, code: "X", message: "" }) : read(place, signal);
+    const half: ReadPage = async (range, signal) =>
+      isDown && range.offset === 120 ? failed({ status: 500, code: "X", message: "" }) : read(range, signal);
     const store = createChunkStore(half, { leads: true });
-    store.want(70, 150);
+    store.request(70, 150);
     await rested(store, 70);
     expect(store.failure()?.code).toBe("X");
-    store.want(300, 330);
+    store.request(300, 330);
     await rested(store, 300);
     expect(store.failure()).toBeUndefined();
     isDown = false;
-    store.want(70, 150);
+    store.request(70, 150);
     await rested(store, 130);
     expect(store.failure()).toBeUndefined();
   });
 
-  it("are all that a range gives up to where the service refuses", async () => {
+  it("include only rows up to where the service refuses", async () => {
     const { read, refuse } = service(2_000);
     const store = createChunkStore(read, { leads: true });
-    store.want(0, 60);
+    store.request(0, 60);
     await rested(store, 0);
     refuse({ status: 503, code: "X", message: "down" });
     expect(await store.range(0, 60, abortSignal)).toHaveLength(60);
@@ -174,10 +174,10 @@ describe("the rows of a long list", () => {
     expect([offsets, aborted]).toEqual([[0], [0]]);
   });
 
-  it("stay while they are reread, and a shorter length is accepted", async () => {
+  it("stay while they are reread and accept a shorter length", async () => {
     const { read, ids } = service(300);
     const store = createChunkStore(read, { leads: true });
-    store.want(0, 60);
+    store.request(0, 60);
     await rested(store, 0);
     ids.splice(0, 2);
     store.refresh();
@@ -191,7 +191,7 @@ describe("the rows of a long list", () => {
     const away = service(200);
     const store = createChunkStore(away.read, { leads: false });
     away.refuse({ code: "UPSTREAM_UNREACHABLE", message: "", status: 502 });
-    store.want(0, 60);
+    store.request(0, 60);
     await until("the refusal", () => store.failure() !== undefined);
     expect(store.count()).toBeGreaterThan(0);
     away.refuse(undefined);
@@ -201,21 +201,21 @@ describe("the rows of a long list", () => {
     expect(store.count()).toBe(200);
   });
 
-  it("go on as far as they were seen to, where a service names no total", async () => {
+  it("continue past what was seen when the service has no total", async () => {
     const read: ReadPage = async ({ offset, limit }) => {
       const assets = Array.from({ length: Math.max(0, Math.min(limit, 70 - offset)) }, (_, at) => asset(`a${offset + at}`));
       return ok({ assets, hasMore: offset + assets.length < 70 });
     };
     const store = createChunkStore(read, { leads: false });
-    store.want(0, 60);
+    store.request(0, 60);
     await rested(store, 0);
     expect(store.count()).toBe(120);
-    store.want(60, 120);
+    store.request(60, 120);
     await rested(store, 69);
     expect(store.count()).toBe(70);
   });
 
-  it("are known to be none from the first answer", () => {
+  it("are known to be empty from the first response", () => {
     const store = createChunkStore(service(0).read, { leads: true });
     expect(store.loadedChunks()).toBe(0);
     store.seed({ assets: [], total: 0, hasMore: false }, 0);
@@ -225,7 +225,7 @@ describe("the rows of a long list", () => {
   it("change their position", async () => {
     const { read } = service(100);
     const store = createChunkStore(read, { leads: true });
-    store.want(0, 60);
+    store.request(0, 60);
     await rested(store, 5);
     store.patch("a5", (now) => ({ ...now, tags: ["approved"] }));
     expect(store.at(5)?.tags).toEqual(["approved"]);

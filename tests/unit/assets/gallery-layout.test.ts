@@ -14,7 +14,7 @@ const screens = fc.record({
 });
 
 describe("the layout of a gallery", () => {
-  it("draws at most 150 tiles on any screen, and everything in view, at any place", () => {
+  it("draws at most 150 tiles on any screen and covers the view", () => {
     fc.assert(
       fc.property(screens, fc.integer({ min: 0, max: 1_000_000 }), evenly(-0.1, 1.1), fc.boolean(), (screen, count, share, isBare) => {
         const { columns, rowPx } = galleryLayout(screen);
@@ -86,7 +86,7 @@ describe("a list longer than any page", () => {
     );
   });
 
-  it("ends where the page ends, and begins where it begins", () => {
+  it("is clamped to the page", () => {
     expect(toFull(0, 30_000_000)).toBe(0);
     expect(toFull(MAX_PX, 30_000_000)).toBe(30_000_000);
     expect(toFull(-103, 30_000_000)).toBe(-103);
@@ -101,7 +101,7 @@ describe("a list longer than any page", () => {
 });
 
 describe("waiting for the gallery to rest", () => {
-  it("is called once it does, and not while it flies past", async () => {
+  it("runs once scrolling stops", async () => {
     let ms = 0;
     const motion = createMotion({ now: () => ms, nextFrame: (act) => act() });
     const called: string[] = [];
@@ -166,7 +166,7 @@ describe("the rest time", () => {
 });
 
 describe("a slow frame", () => {
-  it("does not count as a rest: rows scrolled past request nothing", async () => {
+  it("isn't called when scrolling fast: rows passed request nothing", async () => {
     let ms = 0;
     const frames: (() => void)[] = [];
     const frame = () => frames.shift()?.();
@@ -202,7 +202,7 @@ describe("a rubber band", () => {
     expect(tilesUnder(b, a, grid)).toEqual([1, 2, 4, 5]);
   });
 
-  it("takes nothing in the gaps and nothing beyond the end", () => {
+  it("selects nothing in gaps or beyond the end", () => {
     expect(tilesUnder({ x: 102, y: 5 }, { x: 108, y: 90 }, grid)).toEqual([]);
     expect(tilesUnder({ x: 0, y: 210 }, { x: 320, y: 900 }, grid)).toEqual([6, 7]);
   });

@@ -52,7 +52,7 @@ describe("metadata as rows", () => {
     expect(toFilter(fromRows(typed).metadata)).toBe('{"cfg":7.50}');
   });
 
-  it("says which row makes no sense, and why", () => {
+  it("names the invalid row and the reason", () => {
     const { problems } = fromRows([
       { path: "", type: "text", value: "x" },
       { path: "a", type: "number", value: "many" },
@@ -71,14 +71,14 @@ describe("metadata as rows", () => {
     ]);
   });
 
-  it("reaches no prototype", () => {
+  it("never reaches a prototype", () => {
     const { metadata } = fromRows([{ path: "__proto__.polluted", type: "text", value: "yes" }]);
     expect(Object.hasOwn(metadata, "__proto__")).toBe(true);
     expect(({} as Record<string, unknown>).polluted).toBeUndefined();
     expect(toFilter(metadata)).toBe('{"__proto__":{"polluted":"yes"}}');
   });
 
-  it("asks nothing where there is nothing", () => {
+  it("does nothing without matches", () => {
     expect(toFilter({})).toBeUndefined();
     expect(readFilter(undefined)).toEqual([]);
     expect(readFilter("no json")).toEqual([]);
@@ -90,36 +90,36 @@ function named(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, item]) => [`n${name.replaceAll(/\s/g, "_")}`, item]));
 }
 
-const drawn = () => sharp({ create: { width: 301, height: 97, channels: 4, background: { r: 9, g: 80, b: 200, alpha: 0.5 } } });
+const createImage = () => sharp({ create: { width: 301, height: 97, channels: 4, background: { r: 9, g: 80, b: 200, alpha: 0.5 } } });
 const size = { width: 301, height: 97 };
 
 describe("picture size from the first bytes", () => {
   it.each([
-    ["a PNG", () => drawn().png()],
-    ["a GIF", () => drawn().gif()],
-    ["a JPEG", () => drawn().jpeg()],
-    ["a progressive JPEG", () => drawn().jpeg({ progressive: true })],
-    ["a WebP with transparency", () => drawn().webp()],
-    ["a plain WebP", () => drawn().removeAlpha().webp()],
-    ["a lossless WebP", () => drawn().webp({ lossless: true })],
+    ["a PNG", () => createImage().png()],
+    ["a GIF", () => createImage().gif()],
+    ["a JPEG", () => createImage().jpeg()],
+    ["a progressive JPEG", () => createImage().jpeg({ progressive: true })],
+    ["a WebP with transparency", () => createImage().webp()],
+    ["a plain WebP", () => createImage().removeAlpha().webp()],
+    ["a lossless WebP", () => createImage().webp({ lossless: true })],
   ])("%s", async (_, draw) => {
     const bytes = new Uint8Array(await draw().toBuffer());
     expect(await pictureSizeOf(bytes)).toEqual(size);
   });
 
   it.each([1, 3, 6, 8])("a photo with orientation %i, as displayed", async (orientation) => {
-    const bytes = new Uint8Array(await drawn().jpeg().withMetadata({ orientation }).toBuffer());
+    const bytes = new Uint8Array(await createImage().jpeg().withMetadata({ orientation }).toBuffer());
     expect(await pictureSizeOf(bytes)).toEqual(orientation >= 5 ? { width: 97, height: 301 } : size);
   });
 });
 
 it("returns no size for a type without orientation data", async () => {
-  const bytes = (format: "avif" | "tiff") => drawn().removeAlpha().toFormat(format).withMetadata({ orientation: 6 }).toBuffer();
+  const bytes = (format: "avif" | "tiff") => createImage().removeAlpha().toFormat(format).withMetadata({ orientation: 6 }).toBuffer();
   for (const format of ["avif", "tiff"] as const) expect(await pictureSizeOf(new Uint8Array(await bytes(format))), format).toBeUndefined();
 });
 
 it("returns no size for non-pictures and truncated bytes", async () => {
-  const bytes = new Uint8Array(await drawn().jpeg().withMetadata({ orientation: 6 }).toBuffer());
+  const bytes = new Uint8Array(await createImage().jpeg().withMetadata({ orientation: 6 }).toBuffer());
   for (let length = 0; length < bytes.length; length += 7) await pictureSizeOf(bytes.subarray(0, length));
   for (const text of ["", "<svg/>", "\x89PNG\r\n\x1a\n", "GIF89a", "RIFF....WEBPVP8L", "RIFF....WEBPnone0000"]) {
     expect(await pictureSizeOf(Uint8Array.from(text, (letter) => letter.charCodeAt(0))), text).toBeUndefined();
@@ -164,7 +164,7 @@ describe("staged file", () => {
       expect([sha256, wasStarted]).toEqual([createHash("sha256").update(content).digest("hex"), true]);
     });
 
-    it("leaves nothing when it exceeds the limit or the sender disconnects", async () => {
+    it("discards the file when it exceeds the limit or the client disconnects", async () => {
       async function* broken() {
         yield* piecesOf(randomBytes(20 * MIB));
         throw new Error("gone");

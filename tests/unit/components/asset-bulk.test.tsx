@@ -8,26 +8,26 @@ import { inApp, renderInApp } from "./render";
 
 afterEach(() => toastStore.getState().forEach(({ id }) => dismissToast(id)));
 
-const asset = (id: string, more: Partial<AssetView> = {}): AssetView => ({
+const asset = (id: string, overrides: Partial<AssetView> = {}): AssetView => ({
   ...{ id, name: `${id}.png`, kind: "image", tags: ["wip"], immutable: false, metadata: {} },
-  ...more,
+  ...overrides,
 });
-const many = (count: number) => Array.from({ length: count }, (_, index) => asset(`a${index + 1}`));
+const repeat = (count: number) => Array.from({ length: count }, (_, index) => asset(`a${index + 1}`));
 const rights: AssetRights = { can: () => true, canTag: true, why: undefined };
 
 const absent = () => Response.json({ code: "UNSUPPORTED", message: "This service does not support this." }, { status: 404 });
 
-type Sent = { path: string; method: string; json: unknown };
+type SentRequest = { path: string; method: string; json: unknown };
 /** `fetch` is replaced: it records requests and answers like the console. Only a service with the whole interface lists its tags. */
-function outside(answer: (sent: Sent) => Response | Promise<Response>, hasTags = true): Sent[] {
-  const all: Sent[] = [];
+function outside(respond: (request: SentRequest) => Response | Promise<Response>, hasTags = true): SentRequest[] {
+  const all: SentRequest[] = [];
   vi.stubGlobal("fetch", async (path: string, { method = "GET", body }: RequestInit = {}) => {
     if (path.startsWith("/api/console/optional/tags?")) return Response.json(hasTags ? { tags: [] } : null);
     if (path.startsWith("/api/console/capabilities?"))
       return Response.json({ "tags.list": hasTags, "tags.remove": hasTags, "assets.edit": hasTags, "assets.delete": hasTags });
-    const sent = { path, method, json: body === undefined || body === null ? undefined : JSON.parse(String(body)) };
-    all.push(sent);
-    return answer(sent);
+    const requests = { path, method, json: body === undefined || body === null ? undefined : JSON.parse(String(body)) };
+    all.push(requests);
+    return respond(requests);
   });
   return all;
 }
@@ -48,7 +48,7 @@ function show(assets: AssetView[], connectionId = "c1") {
   return onDone;
 }
 const press = (name: string | RegExp) => act(async () => void fireEvent.click(screen.getByRole("button", { name })));
-const shown = (text: string) => screen.findByText(text);
+const findText = (text: string) => screen.findByText(text);
 async function result(): Promise<(string | null)[]> {
   await press("Show results");
   const rows = within(screen.getByRole("dialog")).getAllByRole("row").slice(1);
@@ -59,9 +59,9 @@ const none = () => new Response(null, { status: 204 });
 /** Passes the five seconds for Undo, without waiting. */
 const pass = (ms: number) => act(() => vi.advanceTimersByTimeAsync(ms));
 
-it("asks before it deletes more than five assets, and shows which ones", async () => {
-  const sent = outside(none);
-  show([...many(13), asset("fixed", { immutable: true })]);
+it("confirms before deleting more than five assets and shows them", async () => {
+  const requests = outside(none);
+  show([...repeat(13), asset("fixed", { immutable: true })]);
   await press("Delete");
   const dialog = within(screen.getByRole("dialog"));
   expect(within(dialog.getByRole("list", { name: "Assets to delete" })).getAllByRole("img")).toHaveLength(12);
@@ -70,31 +70,31 @@ it("asks before it deletes more than five assets, and shows which ones", async (
   await press("Cancel");
   expect(screen.queryByRole("dialog")).toBeNull();
   cleanup();
-  show(many(5));
+  show(repeat(5));
   await press("Delete");
   expect(screen.queryByRole("dialog")).toBeNull();
-  expect(sent).toEqual([]);
+  expect(requests).toEqual([]);
 });
 
 it("delays deletion with Undo, keeps immutable assets and lists results", async () => {
   vi.useFakeTimers();
-  const sent = outside(({ path }) => {
+  const requests = outside(({ path }) => {
     if (path.includes("a2")) return Response.json({ code: "NOT_FOUND", message: "no such asset" }, { status: 404 });
     if (path.includes("a3")) return Response.json({ code: "CONFLICT", message: "a job needs it" }, { status: 409 });
     return none();
   });
-  const onDone = show([...many(3), asset("shipped", { immutable: true })]);
+  const onDone = show([...repeat(3), asset("shipped", { immutable: true })]);
   await press("Delete");
   expect(screen.getByText(/^3 assets will be deleted in 5 seconds\. .* 1 of them is read-only and stays\.$/)).toBeDefined();
   await press("Undo");
   await pass(6_000);
-  expect(sent).toEqual([]);
+  expect(requests).toEqual([]);
   await press("Delete");
   await pass(4_900);
-  expect(sent).toEqual([]);
+  expect(requests).toEqual([]);
   await pass(200);
   expect(screen.getByText("1 deleted, 1 read-only, 1 not found, 1 refused")).toBeDefined();
-  const deletes = sent.filter(({ method }) => method === "DELETE").map(({ path }) => path);
+  const deletes = requests.filter(({ method }) => method === "DELETE").map(({ path }) => path);
   expect(deletes).toEqual(["/api/assets/a1?connection=c1", "/api/assets/a2?connection=c1", "/api/assets/a3?connection=c1"]);
   expect(onDone).toHaveBeenCalledTimes(1);
   expect(await result()).toEqual([
@@ -107,63 +107,63 @@ it("delays deletion with Undo, keeps immutable assets and lists results", async 
 
 it("sends held work at once when the page closes", async () => {
   const open: (() => void)[] = [];
-  const sent = outside(() => new Promise((resolve) => open.push(() => resolve(none()))));
-  show(many(5));
+  const requests = outside(() => new Promise((resolve) => open.push(() => resolve(none()))));
+  show(repeat(5));
   await press("Delete");
-  expect(sent).toEqual([]);
+  expect(requests).toEqual([]);
   await act(async () => void window.dispatchEvent(new Event("pagehide")));
-  expect(sent.map(({ method }) => method)).toEqual(Array(5).fill("DELETE"));
-  await act(async () => open.splice(0).forEach((answer) => answer()));
+  expect(requests.map(({ method }) => method)).toEqual(Array(5).fill("DELETE"));
+  await act(async () => open.splice(0).forEach((resolve) => resolve()));
 });
 
 it("finishes calls in progress when stopped and lists them", async () => {
   const open: (() => void)[] = [];
-  const sent = outside(() => new Promise((resolve) => open.push(() => resolve(none()))));
-  const onDone = show(many(110));
+  const requests = outside(() => new Promise((resolve) => open.push(() => resolve(none()))));
+  const onDone = show(repeat(110));
   await press("Delete");
   await press("Delete 110 assets");
-  await shown("Deleting 0 of 110");
-  expect(sent).toHaveLength(4);
+  await findText("Deleting 0 of 110");
+  expect(requests).toHaveLength(4);
   await press("Stop");
   expect(screen.getByRole("button", { name: "Stopping" }).getAttribute("aria-disabled")).toBe("true");
-  await act(async () => open.splice(0).forEach((answer) => answer()));
-  await shown("4 deleted, 106 not processed");
-  expect(sent).toHaveLength(4);
+  await act(async () => open.splice(0).forEach((resolve) => resolve()));
+  await findText("4 deleted, 106 not processed");
+  expect(requests).toHaveLength(4);
   expect(onDone.mock.calls[0]?.[1]).toHaveLength(110);
   const lines = await result();
   expect(lines.slice(3, 5)).toEqual(["a4.pnga4Deleted", "a5.pnga5Skipped: you stopped the action"]);
 });
 
-it("ends the work at once when the operation is missing", async () => {
-  const sent = outside(({ method }) =>
+it("ends the work immediately when the operation is missing", async () => {
+  const requests = outside(({ method }) =>
     method === "DELETE"
       ? Response.json({ code: "NOT_IMPLEMENTED", message: "" }, { status: 501 })
       : Response.json({ id: "x", name: "x", tags: [] }),
   );
-  show(many(109));
+  show(repeat(109));
   await press("Delete");
   await press("Delete 109 assets");
-  await shown("4 skipped: not supported by this service, 105 not processed");
-  expect(sent.filter(({ method }) => method === "DELETE")).toHaveLength(4);
+  await findText("4 skipped: not supported by this service, 105 not processed");
+  expect(requests.filter(({ method }) => method === "DELETE")).toHaveLength(4);
 });
 
 it("removes tags only where present and restores them there", async () => {
-  const sent = outside(({ path, method, json }) => {
+  const requests = outside(({ path, method, json }) => {
     if (!path.includes("/tags?")) return Response.json({ tags: [] });
     const [nothing, tags] = [{ added: [], removed: [], already_present: [], not_present: [] }, ["wip"]];
     if (method === "POST") return Response.json({ ...nothing, total_tags: tags, added: tags });
-    const had = path.includes("a1") || path.includes("a2");
+    const wasTagged = path.includes("a1") || path.includes("a2");
     expect(json).toEqual({ tags });
-    return Response.json({ ...nothing, total_tags: [], ...(had ? { removed: tags } : { not_present: tags }) });
+    return Response.json({ ...nothing, total_tags: [], ...(wasTagged ? { removed: tags } : { not_present: tags }) });
   });
-  show(many(3));
+  show(repeat(3));
   await press("Remove tags");
   fireEvent.change(screen.getByRole("textbox", { name: "Tags" }), { target: { value: "wip" } });
   await act(async () => void fireEvent.click(within(screen.getByRole("dialog")).getByRole("button", { name: "Remove tags" })));
-  await shown("2 untagged, 1 did not have it");
+  await findText("2 untagged, 1 did not have it");
   await press("Undo");
-  await shown("2 tagged");
-  expect(sent.filter(({ method }) => method === "POST").map(({ path }) => path)).toEqual([
+  await findText("2 tagged");
+  expect(requests.filter(({ method }) => method === "POST").map(({ path }) => path)).toEqual([
     "/api/assets/a1/tags?connection=c1",
     "/api/assets/a2/tags?connection=c1",
   ]);
@@ -171,32 +171,32 @@ it("removes tags only where present and restores them there", async () => {
 
 it("lists added and existing tags asset by asset", async () => {
   outside(({ path }) => {
-    const had = path.includes("a1/") ? ["wip"] : [];
-    const added = ["wip", "seen"].filter((tag) => !had.includes(tag));
-    return Response.json({ total_tags: ["wip", "seen"], added, removed: [], already_present: had, not_present: [] });
+    const existingTags = path.includes("a1/") ? ["wip"] : [];
+    const newTags = ["wip", "seen"].filter((tag) => !existingTags.includes(tag));
+    return Response.json({ total_tags: ["wip", "seen"], added: newTags, removed: [], already_present: existingTags, not_present: [] });
   });
-  show(many(2));
+  show(repeat(2));
   await press("Add tags");
   fireEvent.change(screen.getByRole("textbox", { name: "Tags" }), { target: { value: "wip, seen" } });
   await act(async () => void fireEvent.click(within(screen.getByRole("dialog")).getByRole("button", { name: "Add tags" })));
-  await shown("2 tagged");
+  await findText("2 tagged");
   expect(await result()).toEqual(["a1.pnga1Added: seen · already had: wip", "a2.pnga2Added: wip, seen"]);
 });
 
 it("retries only refused and unreached items and keeps the result", async () => {
   let isDown = true;
-  const sent = outside(({ path }) =>
+  const requests = outside(({ path }) =>
     isDown && !path.includes("a1?") ? Response.json({ code: "UPSTREAM_FAILED", message: "" }, { status: 500 }) : none(),
   );
-  show(many(101));
+  show(repeat(101));
   await press("Delete");
   await press("Delete 101 assets");
-  await shown("1 deleted, 100 with an unknown result");
+  await findText("1 deleted, 100 with an unknown result");
   isDown = false;
-  sent.length = 0;
+  requests.length = 0;
   await press("Retry 100");
-  await shown("101 deleted");
-  expect(sent).toHaveLength(100);
+  await findText("101 deleted");
+  expect(requests).toHaveLength(100);
   expect(screen.queryByRole("button", { name: /^Try again/ })).toBeNull();
   expect(await result()).toHaveLength(101);
 });
@@ -204,11 +204,11 @@ it("retries only refused and unreached items and keeps the result", async () => 
 it("reports the progress to a member who leaves the page", async () => {
   const open: (() => void)[] = [];
   outside(() => new Promise((resolve) => open.push(() => resolve(none()))));
-  show(many(101));
+  show(repeat(101));
   await press("Delete");
   await press("Delete 101 assets");
   cleanup();
-  await act(async () => open.splice(0).forEach((answer) => answer()));
+  await act(async () => open.splice(0).forEach((resolve) => resolve()));
   await waitFor(() => expect(toastStore.getState().map(({ text }) => text)).toEqual(["4 deleted, 97 not processed"]));
 });
 
@@ -224,7 +224,7 @@ it("allows only release or all matching while a range is read", () => {
     total: 5000,
     onAll: vi.fn(),
   };
-  const bar = (isReading: boolean) => <BulkBar selected={{ kind: "named", assets: many(2) }} {...common} isReading={isReading} />;
+  const bar = (isReading: boolean) => <BulkBar selected={{ kind: "named", assets: repeat(2) }} {...common} isReading={isReading} />;
   const usable = () => {
     const all = within(screen.getByRole("region")).getAllByRole("button");
     return all.filter((button) => button.closest("[inert]") === null).map(({ textContent }) => textContent);
@@ -240,7 +240,7 @@ it("reads all matching ids and tags a hundred thousand in one press", async () =
   const texts: string[] = [];
   vi.stubGlobal("navigator", { clipboard: { writeText: async (text: string) => void texts.push(text) } });
   const total = 12_345;
-  const sent = outside(({ path }) => {
+  const requests = outside(({ path }) => {
     const { searchParams } = new URL(path, "http://desk.test");
     const [offset, limit] = [Number(searchParams.get("offset")), Number(searchParams.get("limit"))];
     const assets = Array.from({ length: Math.min(limit, total - offset) }, (_, at) => ({ id: `m${offset + at}`, name: "x", tags: [] }));
@@ -256,35 +256,35 @@ it("reads all matching ids and tags a hundred thousand in one press", async () =
     onRestored: vi.fn(),
     isReading: false,
   };
-  const { rerender } = renderInApp(<BulkBar selected={{ kind: "matching", query, total, seen: [] }} {...common} total={total} />);
+  const { rerender } = renderInApp(<BulkBar selected={{ kind: "matching", query, total, loadedAssets: [] }} {...common} total={total} />);
   await press("Copy ids");
-  await shown("12,345 assets are ready to copy");
-  expect(sent).toHaveLength(25);
+  await findText("12,345 assets are ready to copy");
+  expect(requests).toHaveLength(25);
   const line = within(screen.getByRole("region", { name: "Actions for the selected assets" }));
   for (const name of ["Copy ids", "Copy links"]) await act(async () => void fireEvent.click(line.getByRole("button", { name })));
   expect(texts.map((text) => text.split("\n").length)).toEqual([total, total]);
   expect(texts[1]?.split("\n").at(-1)).toMatch(/^http.*\/assets\/m12344\?connection=c1$/);
   await press("Dismiss");
-  rerender(inApp(<BulkBar selected={{ kind: "matching", query, total: 250_000, seen: [] }} {...common} total={250_000} />));
+  rerender(inApp(<BulkBar selected={{ kind: "matching", query, total: 250_000, loadedAssets: [] }} {...common} total={250_000} />));
   await press("Delete");
   expect(screen.getByText("You can do this for up to 100,000 assets at a time. Repeat it for the rest.")).toBeDefined();
 });
 
 it("disables downloads when one file cannot be read", async () => {
-  const sent = outside(absent, false);
-  show(many(2), "core");
+  const requests = outside(absent, false);
+  show(repeat(2), "core");
   await waitFor(() => expect(screen.queryByRole("button", { name: "Download ZIP" })).toBeNull());
-  expect(sent.map(({ path }) => path)).toEqual(["/api/view?filename=a1.png&connection=core"]);
+  expect(requests.map(({ path }) => path)).toEqual(["/api/view?filename=a1.png&connection=core"]);
   cleanup();
-  show(many(1), "core");
-  await shown("1 selected");
+  show(repeat(1), "core");
+  await findText("1 selected");
   expect(screen.queryByRole("button", { name: "Download" })).toBeNull();
-  expect(sent).toHaveLength(1);
+  expect(requests).toHaveLength(1);
 });
 
 it("downloads assets of a service without tags", async () => {
-  const sent = outside(() => new Response("a", { status: 206 }), false);
-  show(many(2), "plain");
-  await waitFor(() => expect(sent).toHaveLength(1));
+  const requests = outside(() => new Response("a", { status: 206 }), false);
+  show(repeat(2), "plain");
+  await waitFor(() => expect(requests).toHaveLength(1));
   expect(screen.getByRole("button", { name: "Download ZIP" })).toBeDefined();
 });

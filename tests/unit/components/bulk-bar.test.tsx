@@ -16,7 +16,7 @@ const resultLines = async () => {
 };
 
 it("delays cancelling with Undo and lists results job by job", async () => {
-  const sent = outside(({ path }) =>
+  const requests = outside(({ path }) =>
     path.startsWith("/api/queue")
       ? Response.json({ deleted: ["wait-1"], cleared: false })
       : Response.json({ stopped: ["runs-1"], stopping: [], over: [], unable: [], together: 0 }),
@@ -26,10 +26,10 @@ it("delays cancelling with Undo and lists results job by job", async () => {
   expect(screen.getByText("Cancelling 3 jobs")).toBeDefined();
   await press("Undo");
   await pass(UNDO_WINDOW_MS * 2);
-  expect(sent).toEqual([]);
+  expect(requests).toEqual([]);
   await press("Cancel");
   await pass(UNDO_WINDOW_MS);
-  expect(sent).toMatchObject([
+  expect(requests).toMatchObject([
     { path: "/api/queue?connection=c1", json: { delete: ["wait-1", "wait-2"] } },
     { path: "/api/console/jobs/stop?connection=c1", json: { ids: ["runs-1"] } },
   ]);
@@ -38,7 +38,7 @@ it("delays cancelling with Undo and lists results job by job", async () => {
   expect(await resultLines()).toEqual(["wait-1Cancelled", "wait-2Not cancelled: it had already started", "runs-1Stopped"]);
 });
 
-it("selects all matching by a press and says so", async () => {
+it("selects all matching on click and announces it", async () => {
   outside(() => Response.json({}));
   const onChoose = vi.fn();
   const bar = { rows, connection: "c1", onDone: vi.fn(), onClear: vi.fn(), onRestored: vi.fn(), canRun: true };
@@ -71,15 +71,15 @@ it("names each job in a result by title and id across pages", async () => {
 });
 
 it("ignores the second half of a double click on Cancel", async () => {
-  const sent = outside(() => Response.json({ deleted: ["wait-1"] }));
+  const requests = outside(() => Response.json({ deleted: ["wait-1"] }));
   show(ids("wait-1"));
   await press("Cancel");
   await act(async () => void fireEvent.click(screen.getByRole("button", { name: "Undo" }), { detail: 2 }));
   await pass(UNDO_WINDOW_MS);
-  expect(sent).toHaveLength(1);
+  expect(requests).toHaveLength(1);
 });
 
-it("offers only acts that fit a selected job and the role", () => {
+it("offers only actions that fit a selected job and the role", () => {
   outside(() => Response.json({}));
   show(ids("done-1"));
   expect(screen.queryByRole("button", { name: "Cancel" })).toBeNull();
@@ -93,7 +93,7 @@ const graph = { "1": { class_type: "Wait", inputs: { seconds: 1 } } };
 const detail = (workflow: unknown) => Response.json({ id: "x", status: "completed", workflow });
 
 it("counts jobs, runs them again one by one and skips unsafe ones", async () => {
-  const sent = outside(({ path, method }) => {
+  const requests = outside(({ path, method }) => {
     if (method === "POST") return Response.json({ prompt_id: "new-1" });
     if (path.includes("wait-1")) return detail({ prompt: graph, extra_data: { extra_pnginfo: { workflow: { id: "w" } } } });
     if (path.includes("wait-2")) return detail({ prompt: { "1": { class_type: "Load", inputs: { token: "[REDACTED]" } } } });
@@ -102,13 +102,13 @@ it("counts jobs, runs them again one by one and skips unsafe ones", async () => 
   });
   show(ids("wait-1", "wait-2", "runs-1", "done-1"));
   await press("Run again");
-  expect(sent).toEqual([]);
+  expect(requests).toEqual([]);
   await press("Run 4 jobs again");
   await pass(0);
-  const posts = sent.filter(({ method }) => method === "POST");
+  const posts = requests.filter(({ method }) => method === "POST");
   expect(posts).toMatchObject([{ path: "/api/prompt?connection=c1", json: { prompt: graph, extra_data: { extra_pnginfo: {} } } }]);
   expect(posts[0]?.press).toMatch(/^[0-9a-f]{32}$/);
-  expect(sent.map(({ path }) => path.split("?")[0])).toEqual([
+  expect(requests.map(({ path }) => path.split("?")[0])).toEqual([
     "/api/jobs/wait-1",
     "/api/prompt",
     "/api/jobs/wait-2",
@@ -123,41 +123,41 @@ it("counts jobs, runs them again one by one and skips unsafe ones", async () => 
   ]);
 });
 
-it("shows an unanswered act as unknown, sends it once and stops", async () => {
-  const sent = outside(({ method }) => (method === "POST" ? Promise.reject(new TypeError("cut")) : detail({ prompt: graph })));
+it("shows an unanswered action as unknown, sends it once and stops", async () => {
+  const requests = outside(({ method }) => (method === "POST" ? Promise.reject(new TypeError("cut")) : detail({ prompt: graph })));
   show(ids("done-1", "wait-1"));
   await press("Run again");
   await press("Run 2 jobs again");
   await pass(60_000);
-  expect(sent.filter(({ method }) => method === "POST")).toHaveLength(1);
+  expect(requests.filter(({ method }) => method === "POST")).toHaveLength(1);
   expect(screen.getByText("1 with an unknown result, 1 not processed")).toBeDefined();
 });
 
 it("reports nothing submitted when the console cannot be reached", async () => {
-  const sent = outside(() => Promise.reject(new TypeError("offline")));
+  const requests = outside(() => Promise.reject(new TypeError("offline")));
   show(ids("done-1"));
   await press("Run again");
   await pass(60_000);
-  expect(sent.filter(({ method }) => method === "POST")).toEqual([]);
+  expect(requests.filter(({ method }) => method === "POST")).toEqual([]);
   expect(screen.getByText("1 not submitted: Lightdesk cannot be reached")).toBeDefined();
   expect(await resultLines()).toEqual(["done-1Not submitted: Lightdesk cannot be reached"]);
 });
 
-it("shows a requested wait and leaves the rest when stopped in it", async () => {
+it("shows a requested wait and keeps the rest when stopped in it", async () => {
   const busy = () => Response.json({ code: "RATE_LIMITED", message: "slowly" }, { status: 429, headers: { "retry-after": "20" } });
-  const sent = outside(({ path }) => (path.includes("/api/jobs/done-1") ? busy() : detail({ prompt: graph })));
+  const requests = outside(({ path }) => (path.includes("/api/jobs/done-1") ? busy() : detail({ prompt: graph })));
   show(ids("done-1", "wait-1"));
   await press("Run again");
   await press("Run 2 jobs again");
   await pass(0);
   expect(screen.getByText("Running again 0 of 2 · the service asked to wait 20 s")).toBeDefined();
   await pass(19_000);
-  expect(sent).toHaveLength(1);
+  expect(requests).toHaveLength(1);
   await pass(1_500);
-  expect(sent).toHaveLength(2);
+  expect(requests).toHaveLength(2);
   await press("Stop");
   await pass(60_000);
-  expect(sent).toHaveLength(2);
+  expect(requests).toHaveLength(2);
   expect(screen.getByText(/1 not processed/)).toBeDefined();
 });
 
@@ -166,8 +166,8 @@ const page = (from: number, count: number, total: number) =>
     jobs: Array.from({ length: count }, (_, index) => ({ id: `job-${from + index}`, status: "pending" })),
     pagination: { offset: from, limit: 1000, total, has_more: from + count < total },
   });
-it("counts all matching, confirms, reads pages and acts in batches", async () => {
-  const sent = outside(({ path, method, json }) => {
+it("counts all matching, confirms and acts in batches", async () => {
+  const requests = outside(({ path, method, json }) => {
     const { offset, limit } = queryOf(path);
     if (method === "POST") return Response.json({ deleted: Object(json).delete, cleared: false });
     return limit === "1" ? page(0, 1, 1200) : page(Number(offset ?? 0), offset === "1000" ? 200 : 1000, 1200);
@@ -175,11 +175,11 @@ it("counts all matching, confirms, reads pages and acts in batches", async () =>
   show({ kind: "matching", query: { ...query, status: ["pending", "completed"] }, total: 1284 });
   await press("Cancel");
   await pass(0);
-  expect(queryOf(sent[0]?.path ?? "")).toMatchObject({ status: "pending", limit: "1", connection: "c1" });
+  expect(queryOf(requests[0]?.path ?? "")).toMatchObject({ status: "pending", limit: "1", connection: "c1" });
   await press("Cancel 1,200 jobs");
   await pass(0);
-  const posts = sent.filter(({ method }) => method === "POST");
-  expect(sent.filter(({ method }) => method === "GET")).toHaveLength(3);
+  const posts = requests.filter(({ method }) => method === "POST");
+  expect(requests.filter(({ method }) => method === "GET")).toHaveLength(3);
   expect(posts).toHaveLength(12);
   expect(screen.getByText("1,200 cancelled")).toBeDefined();
 });
@@ -193,13 +193,13 @@ it("confirms work beyond one press", async () => {
   expect(screen.getByText("You can do this for up to 10,000 jobs at a time. Repeat it for the rest.")).toBeDefined();
 });
 
-it("changes nothing and explains when a list cannot be read", async () => {
-  const sent = outside(() => Response.json({ code: "UPSTREAM_UNREACHABLE", message: "" }, { status: 502 }));
+it("changes nothing and explains when a list can't be read", async () => {
+  const requests = outside(() => Response.json({ code: "UPSTREAM_UNREACHABLE", message: "" }, { status: 502 }));
   show({ kind: "matching", query, total: 12 });
   await press("Remove from history");
   await pass(0);
   expect(screen.getByText(/^The service cannot be reached/)).toBeDefined();
-  expect(sent).toHaveLength(1);
+  expect(requests).toHaveLength(1);
 });
 
 it("exports all matching with filters and without paging", () => {

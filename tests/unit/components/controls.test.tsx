@@ -35,7 +35,7 @@ describe("search field", () => {
     );
   }
   const field = () => screen.getByRole<HTMLInputElement>("searchbox");
-  /** As a browser does before its event: React sees no change where the value is set through the element's own property. */
+  /** Sets the value like a browser before its event, since React ignores changes through the element's own property. */
   function type(value: string, isComposing = false) {
     Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, "value")?.set?.call(field(), value);
     fireEvent(field(), new InputEvent("input", { bubbles: true, isComposing }));
@@ -53,7 +53,7 @@ describe("search field", () => {
     expect(field().value).toBe(" cat ");
   });
 
-  test("Enter searches at once, and not once more afterwards", async () => {
+  test("searches once on Enter", async () => {
     render(<Page />);
     type("cat");
     expect(fireEvent.keyDown(field(), { key: "Enter" })).toBe(false);
@@ -74,7 +74,7 @@ describe("search field", () => {
     expect(searched).toEqual(["猫"]);
   });
 
-  test("replaces typed words with another page's, but not with its own answer's", async () => {
+  test("replaces typed text with another page's, but not with its own response", async () => {
     render(<Page />);
     type("dog ");
     await later();
@@ -116,13 +116,13 @@ describe("search field", () => {
 });
 
 describe("tag fields", () => {
-  const listed = ["portrait", "landscape", "landmark", "seen"];
+  const tags = ["portrait", "landscape", "landmark", "seen"];
 
   beforeEach(() => {
     vi.stubGlobal("fetch", async (path: string) => {
       const url = new URL(path, "http://console");
       if (url.pathname !== "/api/console/optional/tags") return Response.json({});
-      const fits = listed.filter((tag) => tag.startsWith(url.searchParams.get("prefix") ?? ""));
+      const fits = tags.filter((tag) => tag.startsWith(url.searchParams.get("prefix") ?? ""));
       return Response.json({ tags: fits.map((name) => ({ name, count: 1 })) });
     });
     // jsdom does not implement modal dialogs.
@@ -134,7 +134,7 @@ describe("tag fields", () => {
   /** False if the field used the key, so that no form is submitted. */
   const enter = (field: HTMLElement) => fireEvent.keyDown(field, { key: "Enter" });
 
-  it("suggests tags after existing ones and leaves complete tags alone", async () => {
+  it("suggests tags after existing ones and keeps complete tags", async () => {
     const onStart = vi.fn();
     const dropped = { files: [{ path: "a.txt", file: new File(["x"], "a.txt") }], unreadable: 0, leftOut: 0, isCut: false };
     renderInApp(<StartDialog dropped={dropped} connection={{ id: "c1", name: "One" }} onStart={onStart} onClose={() => undefined} />);
@@ -179,7 +179,9 @@ describe("tag fields", () => {
 
   it("accepts a suggestion on the first Enter and acts on the second", async () => {
     const onTags = vi.fn();
-    renderInApp(<TagsDialog title="Add tags" label="Tags" connectionId="c1" seen={["wip"]} onTags={onTags} onClose={() => undefined} />);
+    renderInApp(
+      <TagsDialog title="Add tags" label="Tags" connectionId="c1" loadedTags={["wip"]} onTags={onTags} onClose={() => undefined} />,
+    );
     const field = screen.getByRole<HTMLInputElement>("textbox", { name: "Tags" });
     fireEvent.change(field, { target: { value: "por" } });
     await screen.findByRole("button", { name: "portrait" });
@@ -203,14 +205,14 @@ test.each([
   ["en-GB", "Sun 22 Nov"],
   ["en-US", "Sun, Nov 22"],
   ["zh-CN", "Sun, Nov 22"],
-])("formats a day of the overview for its reader in %s", (language, written) => {
+])("formats a day of the overview for its reader in %s", (language, expected) => {
   vi.spyOn(navigator, "languages", "get").mockReturnValue([language]);
   render(
     <NextIntlClientProvider locale="en" messages={{}}>
       <Day />
     </NextIntlClientProvider>,
   );
-  expect(screen.getByText(written)).toBeDefined();
+  expect(screen.getByText(expected)).toBeDefined();
 });
 
 test("closes on a press outside but not after selecting text", () => {

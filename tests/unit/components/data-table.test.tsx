@@ -2,7 +2,7 @@ import { act, fireEvent, screen } from "@testing-library/react";
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import { DataTable } from "@/components/data-table/data-table";
 import { pageRange, Paging } from "@/components/data-table/paging";
-import { shareRows } from "@/components/data-table/paused-rows";
+import { reuseRows } from "@/components/data-table/paused-rows";
 import { createSelection } from "@/components/data-table/selection/selection";
 import { columnsFor } from "@/components/data-table/table-columns";
 import { createRowWindow, GROUP, groupRows, type View, viewAt } from "@/components/data-table/use-row-window";
@@ -28,7 +28,7 @@ const pear = { id: "b", name: "Pear", count: 12 };
 const fig = { id: "c", name: "Fig", count: 1 };
 
 describe("the table", () => {
-  it("keeps a row's element when another answer moves and changes it", () => {
+  it("keeps a row's element when a response moves and changes it", () => {
     const { container, rerender } = renderInApp(table([apple, pear]));
     const before = container.querySelector('[data-row="b"]');
     rerender(inApp(table([{ ...pear, count: 13 }, apple])));
@@ -42,21 +42,21 @@ describe("the table", () => {
       column.display({ id: "open", header: "Open", cell: ({ row }) => <a href={`#${row.id}`}>{row.original.name}</a> }),
     ]);
     renderInApp(<DataTable caption="Fruit" columns={walked} rows={[apple, pear, fig]} rowId={(row) => row.id} />);
-    const press = (key: string, more = {}) => fireEvent.keyDown(document.activeElement ?? document.body, { key, ...more });
-    const here = () => document.activeElement?.textContent;
+    const press = (key: string, overrides = {}) => fireEvent.keyDown(document.activeElement ?? document.body, { key, ...overrides });
+    const focusedText = () => document.activeElement?.textContent;
     // With the focus outside of the rows, an arrow scrolls the page.
     expect(press("ArrowDown")).toBe(true);
     press("j");
-    expect(here()).toBe("Apple");
+    expect(focusedText()).toBe("Apple");
     expect(press("ArrowDown")).toBe(false);
-    expect(here()).toBe("Pear");
+    expect(focusedText()).toBe("Pear");
     press("ArrowDown", { shiftKey: true });
-    expect(here()).toBe("Fig");
+    expect(focusedText()).toBe("Fig");
     press("ArrowUp");
     press("k");
-    expect(here()).toBe("Apple");
-    const chosen = screen.getAllByRole<HTMLInputElement>("checkbox").map(({ checked }) => checked);
-    expect(chosen).toEqual([false, true, true]);
+    expect(focusedText()).toBe("Apple");
+    const checkedBoxes = screen.getAllByRole<HTMLInputElement>("checkbox").map(({ checked }) => checked);
+    expect(checkedBoxes).toEqual([false, true, true]);
   });
 });
 
@@ -121,25 +121,25 @@ describe("a thousand rows", () => {
     expect(screen.getByRole("table").getAttribute("aria-rowcount")).toBe("1001");
   });
 
-  const seen = { rowPx: 50, screenPx: 1000, count: 1000, base: 0 };
+  const geometry = { rowPx: 50, screenPx: 1000, count: 1000, base: 0 };
   const wholeOf = (rowWindow: ReturnType<typeof createRowWindow>, { first, last }: View) =>
-    Array.from({ length: last - first + 1 }, (_, at) => first + at).filter((place) => {
-      const key = Math.floor(place / GROUP);
+    Array.from({ length: last - first + 1 }, (_, at) => first + at).filter((index) => {
+      const key = Math.floor(index / GROUP);
       const { from, to } = rowWindow.spanOf(key);
-      return place - key * GROUP >= from && place - key * GROUP < to;
+      return index - key * GROUP >= from && index - key * GROUP < to;
     });
 
   it("cover the screen from its upper to its lower edge", () => {
-    expect(viewAt({ top: 100, ...seen })).toEqual({ from: 0, to: 18, first: 0, last: 999 });
-    expect(viewAt({ top: -25_000, ...seen })).toMatchObject({ from: 500, to: 520 });
-    expect(viewAt({ top: -99_000, ...seen })).toMatchObject({ from: 999, to: 999 });
-    expect(viewAt({ top: -25_000, ...seen, base: -3 })).toEqual({ from: 497, to: 517, first: -3, last: 996 });
+    expect(viewAt({ top: 100, ...geometry })).toEqual({ from: 0, to: 18, first: 0, last: 999 });
+    expect(viewAt({ top: -25_000, ...geometry })).toMatchObject({ from: 500, to: 520 });
+    expect(viewAt({ top: -99_000, ...geometry })).toMatchObject({ from: 999, to: 999 });
+    expect(viewAt({ top: -25_000, ...geometry, base: -3 })).toEqual({ from: 497, to: 517, first: -3, last: 996 });
   });
 
   it("are drawn one by one, view first, then a screen below and above", () => {
     const rowWindow = createRowWindow(0);
     const view = { from: 505, to: 514, first: 0, last: 999 };
-    for (let made = 0; made < 10; made += 1) expect(rowWindow.makeOne(view)).toBe(true);
+    for (let madeCount = 0; madeCount < 10; madeCount += 1) expect(rowWindow.makeOne(view)).toBe(true);
     expect(wholeOf(rowWindow, view)).toEqual(Array.from({ length: 10 }, (_, at) => 505 + at));
     while (rowWindow.makeOne(view));
     expect([wholeOf(rowWindow, view)[0], wholeOf(rowWindow, view).at(-1)]).toEqual([490, 529]);
@@ -166,25 +166,25 @@ describe("a thousand rows", () => {
     expect(rowWindow.spanOf(50)).toEqual({ from: 0, to: 0 });
   });
 
-  it("stay the same groups but one when one row changes", () => {
+  it("keep their identity except the changed row's group", () => {
     const before = groupRows(items, ({ id }) => id);
-    const changed = items.map((item, at) => (at === 15 ? { ...item } : item));
-    const after = groupRows(changed, ({ id }) => id, before);
+    const changedItems = items.map((item, at) => (at === 15 ? { ...item } : item));
+    const after = groupRows(changedItems, ({ id }) => id, before);
     expect(after.groups.filter((group, at) => group !== before.groups[at]).map(({ key }) => key)).toEqual([1]);
   });
 
-  it("stay the same objects when unchanged", () => {
+  it("keep their identity when unchanged", () => {
     const before = [
       { id: "a", preview: { name: "x" } },
       { id: "b", preview: { name: "y" } },
     ];
-    const after = shareRows(before, [
+    const after = reuseRows(before, [
       { id: "b", preview: { name: "z" } },
       { id: "a", preview: { name: "x" } },
     ]);
     expect(after[1]).toBe(before[0]);
     expect(after[0]).not.toBe(before[1]);
-    expect(shareRows(before, structuredClone(before))).toBe(before);
+    expect(reuseRows(before, structuredClone(before))).toBe(before);
   });
 });
 
@@ -209,7 +209,7 @@ describe("row making", () => {
   /** One frame, `gapMs` after the one before it. */
   function frame(gapMs: number): void {
     nowMs += gapMs;
-    act(() => frames.splice(0).forEach((act) => act(nowMs)));
+    act(() => frames.splice(0).forEach((callback) => callback(nowMs)));
   }
   function scrollTo(px: number): void {
     scrolledPx = px;
@@ -218,7 +218,7 @@ describe("row making", () => {
 
   beforeEach(() => {
     [frames, nowMs, scrolledPx] = [[], 1_000, 0];
-    vi.stubGlobal("requestAnimationFrame", (act: (atMs: number) => void) => frames.push(act));
+    vi.stubGlobal("requestAnimationFrame", (callback: (atMs: number) => void) => frames.push(callback));
     vi.stubGlobal("matchMedia", () => ({ matches: true, addEventListener: () => undefined, removeEventListener: () => undefined }));
     // A slow machine: a row takes longer than a frame's share.
     msOfWork = 9;
@@ -232,7 +232,7 @@ describe("row making", () => {
   });
 
   function show(): void {
-    const opened = { subscribe: () => () => undefined, get: () => undefined, has: () => false, open: () => false, close: () => undefined };
+    const noPanel = { subscribe: () => () => undefined, get: () => undefined, has: () => false, open: () => false, close: () => undefined };
     renderInApp(
       <JobListTable
         caption="Jobs"
@@ -242,12 +242,12 @@ describe("row making", () => {
         selection={createSelection()}
         choice={DEFAULT_CHOICE}
         onChoiceChange={() => undefined}
-        openPanel={{ ...opened, settle: () => undefined }}
+        openPanel={{ ...noPanel, settle: () => undefined }}
       />,
     );
   }
-  const drawn = () => [...document.querySelectorAll<HTMLElement>("tr[data-row]")].map((row) => row.dataset.row);
-  const wordsAt = (place: number) => [...document.querySelectorAll("tbody")][Math.floor(place / 10)]?.textContent;
+  const renderedRows = () => [...document.querySelectorAll<HTMLElement>("tr[data-row]")].map((row) => row.dataset.row);
+  const wordsAt = (index: number) => [...document.querySelectorAll("tbody")][Math.floor(index / 10)]?.textContent;
 
   describe("a slow machine", () => {
     it("creates one row per frame, rows in view first", () => {
@@ -255,19 +255,19 @@ describe("row making", () => {
       scrollTo(200 * ROW_PX);
       const counts: number[] = [];
       for (let at = 0; at < 17; at += 1) {
-        const before = new Set(drawn());
+        const before = new Set(renderedRows());
         frame(100);
-        counts.push(drawn().filter((id) => !before.has(id)).length);
+        counts.push(renderedRows().filter((id) => !before.has(id)).length);
       }
       expect(Math.max(...counts)).toBe(1);
-      expect(drawn()).toEqual(expect.arrayContaining(["job-0200", "job-0216"]));
+      expect(renderedRows()).toEqual(expect.arrayContaining(["job-0200", "job-0216"]));
     });
 
     it("shows the text of incomplete rows", () => {
       show();
       scrollTo(150 * ROW_PX);
       frame(30);
-      expect(drawn()).not.toContain("job-0160");
+      expect(renderedRows()).not.toContain("job-0160");
       expect(wordsAt(160)).toContain("job-0160");
     });
   });
@@ -276,20 +276,20 @@ describe("row making", () => {
     const wholeWhile = (rowsAFrame: number, gapMs: number) => {
       msOfWork = 0;
       show();
-      const seen = Math.floor(window.innerHeight / ROW_PX);
+      const visibleCount = Math.floor(window.innerHeight / ROW_PX);
       for (let at = 0; at < 20; at += 1) {
         scrollTo(at * rowsAFrame * ROW_PX);
         frame(gapMs);
         const first = at * rowsAFrame;
-        expect(drawn()).toEqual(expect.arrayContaining(rows.slice(first, first + seen).map(({ id }) => id)));
+        expect(renderedRows()).toEqual(expect.arrayContaining(rows.slice(first, first + visibleCount).map(({ id }) => id)));
       }
     };
 
-    it("when frames arrive in time at any speed", () => {
+    it("catches up when frames arrive in time at any speed", () => {
       wholeWhile(6, 17);
     });
 
-    it("when the list is slow, however late frames are", () => {
+    it("catches up when the list is slow, however late frames are", () => {
       wholeWhile(1, 60);
     });
   });

@@ -84,9 +84,9 @@ it.each(lists)("of %s report a failure instead of being empty", async (_, nothin
   expect(screen.queryByText(/^0( bytes in total| running, 0 pending)?$/)).toBeNull();
 });
 
-it("of files count unreadable rows, also after the next answer", async () => {
-  const answer = () => Promise.resolve(new Response("[]", { headers: { "x-lightdesk-unreadable": "3" } }));
-  vi.stubGlobal("fetch", answer);
+it("count unreadable rows of files, also after the next response", async () => {
+  const respond = () => Promise.resolve(new Response("[]", { headers: { "x-lightdesk-unreadable": "3" } }));
+  vi.stubGlobal("fetch", respond);
   await show(<FilesScreen canChange query={filesQuery} files={read(toFilesView(noteSkipped([], 1), filesQuery))} />, "damaged");
   expect(screen.getByText("1 entry couldn't be read.")).toBeDefined();
   expect(screen.queryByText("No files yet")).toBeNull();
@@ -137,7 +137,7 @@ it("keeps rows under one notice when usage cannot be read", async () => {
   }
 });
 
-it("stops clocks of a failing list at its last answer", async () => {
+it("stops clocks of a failing list at its last response", async () => {
   // A whole second, since the page shows whole seconds.
   vi.setSystemTime(1_800_000_000_000);
   const startedMs = Date.now() - 24_000;

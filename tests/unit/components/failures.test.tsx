@@ -11,12 +11,12 @@ const sentences: Readonly<Record<string, unknown>> = errors;
 const codes = [...Object.keys(errorStatus), "CONSOLE_UNREACHABLE", "ABORTED", "FILE_UNREADABLE", "QUEUE_FULL", "UNKNOWN"];
 
 describe("a failure message", () => {
-  it.each(codes)("%s says what failed and what to do, and whose fault it is", (code) => {
+  it.each(codes)("explains %s with a remedy and its owner", (code) => {
     expect(sentences[code]).toEqual({ title: expect.stringMatching(/\S/), next: expect.stringMatching(/[.]$/) });
     expect(errors.owner).toHaveProperty(faultOwners[toFaultCode({ code })]);
   });
 
-  it("keeps no sentence for a code that nothing sends", () => {
+  it("has no message for a code that is never sent", () => {
     const allowedKeys = new Set([...codes, "owner", "at", "reason", "wait", "signIn", "openSettings"]);
     expect(Object.keys(errors).filter((key) => !allowedKeys.has(key))).toEqual([]);
   });
@@ -36,8 +36,8 @@ describe("a failure message", () => {
     expect(link.getAttribute("href")).toBe(details.download);
     expect(link.hasAttribute("download")).toBe(true);
     cleanup();
-    for (const other of [{ download: "https://elsewhere.test/" }, { download: 5 }, undefined]) {
-      renderInApp(<FailureMessage failure={{ code: "UPSTREAM_TOO_LARGE", message: "too large", details: other }} />);
+    for (const details of [{ download: "https://elsewhere.test/" }, { download: 5 }, undefined]) {
+      renderInApp(<FailureMessage failure={{ code: "UPSTREAM_TOO_LARGE", message: "too large", details }} />);
       expect(screen.queryByRole("link", { name: "Download response" })).toBeNull();
     }
   });
@@ -88,7 +88,7 @@ describe("a failure message", () => {
     expect(screen.getByRole("alert").textContent).toContain("field: limit, most: 100");
   });
 
-  it("shows how long a service asked to wait", () => {
+  it("shows the wait that a service requested", () => {
     renderInApp(<FailureMessage failure={{ code: "RATE_LIMITED", message: "", status: 429, retryAfterMs: 40_000 }} />);
     expect(screen.getByRole("alert").textContent).toContain("The service asks to wait 40 s.");
   });

@@ -84,7 +84,7 @@ describe("sign out", () => {
   const press = (name: string) => act(async () => void fireEvent.click(screen.getByRole("button", { name })));
   const isSignedOut = () => requests.some((path) => path.endsWith("/signout"));
 
-  test("asks once before signing out ends running work", async () => {
+  test("confirms once before signing out ends running work", async () => {
     renderInApp(<Frame isUnfinished />);
     await press("Sign out");
     expect(requests).toEqual([]);
@@ -99,7 +99,7 @@ describe("sign out", () => {
     expect(warnsOnLeaving()).toBe(true);
   });
 
-  test("signing out asks nothing where nothing would be lost", async () => {
+  test("signs out without confirmation when nothing would be lost", async () => {
     renderInApp(<Frame isUnfinished={false} />);
     await press("Sign out");
     await until("the session is ended", isSignedOut);
@@ -111,12 +111,12 @@ const hasIn = (answers: Readonly<Record<string, boolean | null>>) =>
     const connection = new URL(path, "http://console").searchParams.get("connection") ?? "";
     return connection in answers ? Response.json({ "assets.edit": answers[connection] }) : new Promise(() => undefined);
   });
-const shown = (first: string) =>
+const renderCapabilities = (first: string) =>
   renderHook(({ connection }) => useCapabilities(connection, ["assets.edit"]), { initialProps: { connection: first } });
 
 it("keeps capabilities of two services apart", async () => {
   hasIn({ whole: true });
-  const { result, rerender } = shown("whole");
+  const { result, rerender } = renderCapabilities("whole");
   expect(result.current.has("assets.edit")).toBeUndefined();
   await waitFor(() => expect(result.current.has("assets.edit")).toBe(true));
   rerender({ connection: "silent" });
@@ -125,19 +125,19 @@ it("keeps capabilities of two services apart", async () => {
 
 it("hides an absent capability everywhere after its refusal only", async () => {
   hasIn({ older: true, unknown: null });
-  const [one, other] = [shown("older"), shown("older")];
-  await waitFor(() => expect(one.result.current.has("assets.edit")).toBe(true));
+  const [first, second] = [renderCapabilities("older"), renderCapabilities("older")];
+  await waitFor(() => expect(first.result.current.has("assets.edit")).toBe(true));
   const refuse = (code: string, status: number, connection: string) => {
     const failure = { code, message: "", status, details: { capability: "assets.edit" } };
     act(() => notifyResponse({ path: `/api/assets/a?connection=${connection}`, method: "PUT", status, failure }));
   };
   refuse("NOT_FOUND", 404, "older");
   refuse("NOT_IMPLEMENTED", 501, "another");
-  expect(one.result.current.has("assets.edit")).toBe(true);
+  expect(first.result.current.has("assets.edit")).toBe(true);
   refuse("NOT_IMPLEMENTED", 501, "older");
-  for (const { result } of [one, other])
+  for (const { result } of [first, second])
     expect([result.current.has("assets.edit"), result.current.isRefused("assets.edit")]).toEqual([false, true]);
-  const unknown = shown("unknown");
+  const unknown = renderCapabilities("unknown");
   await waitFor(() => expect(unknown.result.current.isAsking).toBe(false));
   expect(unknown.result.current.has("assets.edit")).toBeUndefined();
 });

@@ -79,7 +79,7 @@ describe("list state", () => {
       expect([window.history.length, state.query().status]).toEqual([before + 1, ["failed"]]);
     });
 
-    it("gives way to the address, which Back may have changed", () => {
+    it("follows the address, which Back may have changed", () => {
       const state = createListState(all, jobsAddress("jobs", {}));
       state.go({ status: ["failed"] });
       paint();
@@ -98,7 +98,7 @@ describe("list state", () => {
       expect([pushed, state.isMoving()]).toEqual([["/jobs?status=failed", "/jobs"], false]);
     });
 
-    it("adds one history step for continued typing, and another for a word typed after Back", () => {
+    it("adds one history step for continued typing and another after Back", () => {
       const steps: string[] = [];
       const address = {
         ...jobsAddress("jobs", {}),
@@ -120,8 +120,8 @@ describe("list state", () => {
     it("redraws its chip only, not the table or rows", () => {
       const rows: JobRow[] = Array.from({ length: 30 }, (_, at) => ({ id: `job-${at}`, word: "completed", state: "completed" }));
       const state = createListState(all, jobsAddress("jobs", {}));
-      const drawn: string[] = [];
-      const opened = {
+      const rendered: string[] = [];
+      const noPanel = {
         subscribe: () => () => undefined,
         get: () => undefined,
         has: () => false,
@@ -131,7 +131,7 @@ describe("list state", () => {
       renderInApp(
         <>
           <JobsFilters list="jobs" state={state} rows={rows} total={30} connection="c1" />
-          <Profiler id="table" onRender={(id) => void drawn.push(id)}>
+          <Profiler id="table" onRender={(id) => void rendered.push(id)}>
             <JobListTable
               caption="Jobs"
               rows={rows}
@@ -140,18 +140,21 @@ describe("list state", () => {
               selection={createSelection()}
               choice={DEFAULT_CHOICE}
               onChoiceChange={() => undefined}
-              openPanel={{ ...opened, settle: () => undefined }}
+              openPanel={{ ...noPanel, settle: () => undefined }}
             />
           </Profiler>
         </>,
       );
-      drawn.splice(0);
+      rendered.splice(0);
       act(() => state.go({ status: ["failed"] }));
       expect(screen.getByRole("link", { name: /^Failed/ }).getAttribute("aria-current")).toBe("true");
-      expect(drawn).toEqual([]);
+      expect(rendered).toEqual([]);
       // The header that shows the order belongs to the table, so the table is drawn once.
       fireEvent.click(screen.getByRole("button", { name: "Submitted" }));
-      expect([drawn.length, screen.getByRole("columnheader", { name: "Submitted" }).getAttribute("aria-sort")]).toEqual([1, "ascending"]);
+      expect([rendered.length, screen.getByRole("columnheader", { name: "Submitted" }).getAttribute("aria-sort")]).toEqual([
+        1,
+        "ascending",
+      ]);
     });
   });
 });

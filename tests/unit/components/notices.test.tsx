@@ -18,14 +18,14 @@ describe("toasts", () => {
     act(() => toastStore.getState().forEach(({ id }) => dismissToast(id)));
   });
 
-  const say = (text: string) => act(async () => showToast({ tone: "ok", text }));
+  const showText = (text: string) => act(async () => showToast({ tone: "ok", text }));
   const wait = () => act(() => void vi.advanceTimersByTime(LONG_MS));
 
   it("announces a toast in an existing live region, and removes it after a while", async () => {
     renderInApp(<Toasts />);
     const region = screen.getByRole("status");
     expect(region.textContent).toBe("");
-    await say("3 cancelled");
+    await showText("3 cancelled");
     expect(region.textContent).toContain("3 cancelled");
     wait();
     expect(region.textContent).toBe("");
@@ -33,9 +33,9 @@ describe("toasts", () => {
 
   it("keeps all toasts while one is hovered or focused", async () => {
     renderInApp(<Toasts />);
-    await say("first");
+    await showText("first");
     fireEvent.pointerEnter(screen.getByText("first"));
-    await say("second");
+    await showText("second");
     wait();
     expect(screen.getByRole("status").textContent).toContain("first");
     expect(screen.getByRole("status").textContent).toContain("second");
@@ -43,14 +43,14 @@ describe("toasts", () => {
     wait();
     expect(screen.getByRole("status").textContent).toBe("");
 
-    await say("third");
+    await showText("third");
     const button = screen.getByRole("button", { name: "Dismiss" });
     act(() => button.focus());
     wait();
     expect(screen.getByRole("status").textContent).toContain("third");
     // Dismissed while it stays for the focus: the next one still disappears by itself.
     fireEvent.click(button);
-    await say("fourth");
+    await showText("fourth");
     wait();
     expect(screen.getByRole("status").textContent).toBe("");
   });
@@ -75,7 +75,7 @@ describe("toasts", () => {
         ))}
       </>,
     );
-    await say("3 cancelled");
+    await showText("3 cancelled");
     // 8 px above the bar of actions, which is above the pager; the tray is beside it.
     const [stack] = screen.getByRole("status").children;
     expect(stack instanceof HTMLElement && stack.style.bottom).toBe(`${768 - 672 + 8}px`);
@@ -119,17 +119,17 @@ describe("the result of clearing the queue", () => {
 });
 
 describe("confirm", () => {
-  const sent: { path: string; body?: unknown }[] = [];
+  const requests: { path: string; body?: unknown }[] = [];
   let answers: Response[] = [];
   const refused = (code: string, status: number, message = "") => Response.json({ code, message }, { status });
-  const done = () => Response.json({ id: "made" }, { status: 201 });
+  const createdResponse = () => Response.json({ id: "made" }, { status: 201 });
 
   // The page loads it at the first refusal; here it is loaded before.
   beforeAll(() => import("@/components/frame/account/confirm-dialog"));
   beforeEach(() => {
-    sent.length = 0;
+    requests.length = 0;
     vi.stubGlobal("fetch", async (path: string, init: RequestInit = {}) => {
-      sent.push({ path, ...(typeof init.body === "string" && { body: JSON.parse(init.body) }) });
+      requests.push({ path, ...(typeof init.body === "string" && { body: JSON.parse(init.body) }) });
       return answers.shift() ?? new Response(null, { status: 204 });
     });
   });
@@ -157,11 +157,11 @@ describe("confirm", () => {
     answers.push(refused("INVALID_BODY", 400, "password: is not your current password"));
     await give("guess");
     expect((await dialog()).getByText("This is not your password.")).toBeDefined();
-    answers = [new Response(null, { status: 204 }), done(), done()];
+    answers = [new Response(null, { status: 204 }), createdResponse(), createdResponse()];
     await give("the right one");
     expect((await results).map(({ ok }) => ok)).toEqual([true, true]);
     expect(screen.queryByRole("dialog")).toBeNull();
-    expect(sent.map(({ body }) => body)).toEqual([
+    expect(requests.map(({ body }) => body)).toEqual([
       { email: "one@example.com" },
       { email: "two@example.com" },
       { password: "guess" },
@@ -178,17 +178,17 @@ describe("confirm", () => {
     const confirmation = await dialog();
     await act(async () => fireEvent.click(confirmation.getByRole("button", { name: "Cancel" })));
     expect(await result).toMatchObject({ ok: false, failure: { code: "SIGN_IN_AGAIN" } });
-    expect(sent).toHaveLength(1);
+    expect(requests).toHaveLength(1);
   });
 
-  test("passes the refusal on where no dialog is shown", async () => {
+  test("returns the refusal where no dialog is shown", async () => {
     answers = [refused("SIGN_IN_AGAIN", 403)];
     expect(await invite("one@example.com")).toMatchObject({ ok: false, failure: { code: "SIGN_IN_AGAIN" } });
   });
 });
 
 describe("the status badge", () => {
-  it.each(tones)("says the tone %s as an icon, a word and a colour", (tone) => {
+  it.each(tones)("shows the tone %s as an icon, a word and a colour", (tone) => {
     renderInApp(<StatusBadge tone={tone} word="Some word" />);
     const badge = screen.getByText("Some word");
     expect(badge.querySelector("svg[aria-hidden=true] > *")).not.toBeNull();
@@ -209,14 +209,14 @@ describe("a job's status", () => {
     ["success", "Completed", "ok"],
     ["lost", "Failed", "bad"],
     ["canceled", "Cancelled", "off"],
-  ])("reads the word %s as %s", (word, shown, tone) => {
+  ])("reads the word %s as %s", (word, expected, tone) => {
     renderInApp(<JobStatus word={word} />);
-    const badge = screen.getByText(shown);
+    const badge = screen.getByText(expected);
     expect(badge.dataset.tone).toBe(tone);
     expect(badge.title).toContain(word);
   });
 
-  it("shows an unknown state as it is", () => {
+  it("shows an unknown state unchanged", () => {
     renderInApp(<JobStatus word="simmering" />);
     expect(screen.getByText("simmering").dataset.tone).toBe("unknown");
   });

@@ -28,16 +28,16 @@ it.each([
   const none = Promise.resolve(ok({ value: { jobs: [], total: 0 }, atMs: Date.now() }));
   const total = Promise.resolve(ok({ value: 0, atMs: Date.now() }));
   const reads = { running: none, failed: none, pictures: none };
-  const used = Promise.resolve(wasUsed);
+  const usedPromise = Promise.resolve(wasUsed);
   await act(async () => {
     renderInApp(
       <ConnectionProvider currentId="c1" connections={[{ id: "c1", name: "One", embedded: true }]}>
         <Suspense>
-          <OverviewScreen canRun canManage={false} total={total} wasUsed={used} reads={reads} />
+          <OverviewScreen canRun canManage={false} total={total} wasUsed={usedPromise} reads={reads} />
         </Suspense>
       </ConnectionProvider>,
     );
-    await Promise.all([none, total, used]);
+    await Promise.all([none, total, usedPromise]);
   });
   expect(screen.queryByRole("region", { name: "Samples" }) !== null).toBe(isWelcome);
   expect(screen.queryByText("Running now") === null).toBe(isWelcome);
@@ -46,23 +46,23 @@ it.each([
 async function show(jobs: Record<"running" | "failed" | "pictures", unknown>, wasUsed = true) {
   const read = (list: unknown) => Promise.resolve(ok({ value: toOverviewJobs(jobsAnswerSchema.parse(list)), atMs: Date.now() }));
   const reads = { running: read(jobs.running), failed: read(jobs.failed), pictures: read(jobs.pictures) };
-  const [total, used] = [Promise.resolve(ok({ value: 9, atMs: Date.now() })), Promise.resolve(wasUsed)];
+  const [total, usedPromise] = [Promise.resolve(ok({ value: 9, atMs: Date.now() })), Promise.resolve(wasUsed)];
   await act(async () => {
     renderInApp(
       <ConnectionProvider currentId="c2" connections={[{ id: "c2", name: "Two", embedded: false }]}>
         <Suspense>
-          <OverviewScreen canRun canManage={false} total={total} wasUsed={used} reads={reads} />
+          <OverviewScreen canRun canManage={false} total={total} wasUsed={usedPromise} reads={reads} />
         </Suspense>
       </ConnectionProvider>,
     );
-    await Promise.all([...Object.values(reads), total, used]);
+    await Promise.all([...Object.values(reads), total, usedPromise]);
   });
 }
 const page = (...jobs: unknown[]) => ({ jobs, pagination: { total: jobs.length, offset: 0, limit: 4 } });
 
 it("shows percent, node and step, media icons and how much was unreadable", async () => {
   const running = { id: "r", status: "in_progress", progress: { value: 0.25, current_node: "7", step: 3, steps: 20 } };
-  const made = (id: string, filename: string) => ({
+  const jobWithOutput = (id: string, filename: string) => ({
     id,
     status: "completed",
     workflow_id: id,
@@ -72,7 +72,7 @@ it("shows percent, node and step, media icons and how much was unreadable", asyn
   await show({
     running: page(running),
     failed: { ...page(), unreadable: 1 },
-    pictures: page(made("film", "a.mp4"), made("sound", "b.wav")),
+    pictures: page(jobWithOutput("film", "a.mp4"), jobWithOutput("sound", "b.wav")),
   });
   expect(screen.getByText("25%")).toBeDefined();
   expect(screen.getByText("node 7, step 3 of 20")).toBeDefined();

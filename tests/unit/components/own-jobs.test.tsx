@@ -128,7 +128,7 @@ it("reports all ends of an unchanged, truncated queue after a failed read", asyn
   expect(document.title).toBe("✓ 2 finished · Jobs");
 });
 
-it("leaves jobs of others, and cancelled ones, out of the title", async () => {
+it("excludes others' jobs and cancelled ones from the title", async () => {
   await show();
   await submit("a");
   await become("hidden");

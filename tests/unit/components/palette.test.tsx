@@ -12,12 +12,12 @@ import { AtPage } from "@/tests/support/at-page";
 import { renderInApp } from "./render";
 
 describe("palette", () => {
-  const item = (key: string, group: PaletteItem["group"], label: string, more: Partial<PaletteItem> = {}): PaletteItem => ({
+  const item = (key: string, group: PaletteItem["group"], label: string, overrides: Partial<PaletteItem> = {}): PaletteItem => ({
     key,
     group,
     label,
     run: () => undefined,
-    ...more,
+    ...overrides,
   });
 
   const visited: string[] = [];
@@ -54,7 +54,7 @@ describe("palette", () => {
     expect(keys("nowhere")).toEqual([]);
   });
 
-  it("takes for a whole id only what can be one", () => {
+  it("accepts only possible ids as whole ids", () => {
     expect(wholeJobId(" 0191c0de-0000-7000-8000-000000000001\n")).toBe("0191c0de-0000-7000-8000-000000000001");
     for (const typed of ["", "0191c0de", "a workflow of 2026 with spaces", "../../etc/passwd-0000000", "aaaaaaaaaaaaaaaaaaaaaaaa"]) {
       expect(wholeJobId(typed)).toBeUndefined();
@@ -96,7 +96,7 @@ describe("palette", () => {
     expect(isClosed()).toBe(true);
   });
 
-  it("says that nothing was found, and Enter does nothing then", () => {
+  it("reports no results and ignores Enter then", () => {
     const { field, isClosed } = renderPalette();
     fireEvent.change(field, { target: { value: "zzz" } });
     expect(screen.getByRole("status").textContent).toMatch(/^Nothing found\.$/);
@@ -133,12 +133,12 @@ describe("palette", () => {
     expect(screen.queryByRole("option", { name: "Invite a member" })).toBeNull();
   });
 
-  async function seek(typed: string, answer: () => Response) {
+  async function seek(typed: string, respond: () => Response) {
     const requests: string[] = [];
     vi.stubGlobal("fetch", async (path: string) => {
       requests.push(path);
       return path.startsWith("/api/assets")
-        ? answer()
+        ? respond()
         : Response.json({ jobs: [], pagination: { offset: 0, limit: 100, total: 0, has_more: false } });
     });
     renderInApp(
@@ -153,7 +153,7 @@ describe("palette", () => {
   }
 
   it("finds assets by a part of their name from the service", async () => {
-    const match = {
+    const asset = {
       id: "a-1",
       name: "poster-07.png",
       size: 1,
@@ -161,7 +161,7 @@ describe("palette", () => {
       created_at: "2026-01-01T00:00:00Z",
       updated_at: "2026-01-01T00:00:00Z",
     };
-    const response = await seek("poster-0", () => Response.json({ assets: [match], total: 1, has_more: false }));
+    const response = await seek("poster-0", () => Response.json({ assets: [asset], total: 1, has_more: false }));
     fireEvent.click(await screen.findByRole("option", { name: "poster-07.png" }));
     expect(visited).toEqual(["/assets/a-1"]);
     expect(response.find((path) => path.startsWith("/api/assets"))).toContain("name_contains=poster-0");
@@ -177,7 +177,7 @@ describe("palette", () => {
   });
 
   it("lists recent jobs by name and time, and finds them by id", async () => {
-    const job = (id: string, more: object) => ({ id, status: "failed", create_time: Date.UTC(2026, 1, 28, 9, 5), ...more });
+    const job = (id: string, overrides: object) => ({ id, status: "failed", create_time: Date.UTC(2026, 1, 28, 9, 5), ...overrides });
     const jobs = [
       job("0191c0de-0000-7000-8000-000000000001", { workflow_id: "w", workflow_name: "Poster" }),
       job("0191beef-0000-7000-8000-000000000002", {}),
@@ -270,14 +270,14 @@ it("leaves keys to an open input method", () => {
 });
 
 it("opens a page when g and its letter are pressed in sequence", () => {
-  const opened: string[] = [];
+  const openedIds: string[] = [];
   const onRowKey = vi.fn();
   function Page() {
     usePageKey((event) => void onRowKey(event.key));
     return <input aria-label="Name" />;
   }
   renderInApp(
-    <AtPage router={{ push: (href) => void opened.push(href) }}>
+    <AtPage router={{ push: (href) => void openedIds.push(href) }}>
       <Page />
       <Shortcuts />
     </AtPage>,
@@ -286,10 +286,10 @@ it("opens a page when g and its letter are pressed in sequence", () => {
     fireEvent.keyDown(document.body, { key: "g" });
     fireEvent.keyDown(document.body, { key: letter });
   }
-  expect(opened).toEqual(["/jobs", "/queue", "/history", "/assets", "/files", "/run", "/settings"]);
+  expect(openedIds).toEqual(["/jobs", "/queue", "/history", "/assets", "/files", "/run", "/settings"]);
   fireEvent.keyDown(document.body, { key: "j" });
   fireEvent.keyDown(screen.getByRole("textbox", { name: "Name" }), { key: "g" });
   fireEvent.keyDown(screen.getByRole("textbox", { name: "Name" }), { key: "j" });
-  expect(opened).toHaveLength(7);
+  expect(openedIds).toHaveLength(7);
   expect(onRowKey.mock.calls.map(([key]) => key).filter((key) => key !== "g")).toEqual(["z", "j", "j"]);
 });

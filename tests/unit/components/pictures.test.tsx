@@ -25,20 +25,20 @@ describe("pictures", () => {
     });
   });
 
-  const render = (shown: ReactNode) => renderBare(shown, { wrapper: ({ children }) => inApp(children) });
+  const render = (element: ReactNode) => renderBare(element, { wrapper: ({ children }) => inApp(children) });
   const picture = (name: string) => <Picture key={name} src={`/${name}?connection=${name[0]}`} alt={name} width={10} height={10} eager />;
   const fetched = () => screen.getAllByRole("img").flatMap((image) => image.getAttribute("src") ?? []);
   const image = (name: string) => screen.getByRole("img", { name });
-  /** What is drawn because of it is drawn afterwards. */
+  /** Drawn after its trigger. */
   const pass = (ms: number) => act(() => vi.advanceTimersByTimeAsync(ms));
   /** The event that a browser sends for an image. */
   const lose = (name: string) => fireEvent.error(image(name));
 
-  const named = (letter: string, count: number) => Array.from({ length: count }, (_, index) => `${letter}${index + 1}`);
+  const namedItems = (letter: string, count: number) => Array.from({ length: count }, (_, index) => `${letter}${index + 1}`);
   const of = (names: readonly string[]) => names.map((name) => `/${name}?connection=${name[0]}`);
 
   test("limits parallel pictures and starts the next after each end", () => {
-    const names = named("a", 27);
+    const names = namedItems("a", 27);
     const { rerender } = render(<>{names.map(picture)}</>);
     expect(fetched()).toEqual(of(names.slice(0, 24)));
     fireEvent.load(image("a1"));
@@ -176,7 +176,7 @@ describe("picture turns", () => {
     const images = pictures(40);
     vi.advanceTimersByTime(1_000);
     expect(loadingImages(images)).toEqual(images.slice(0, 4));
-    // A picture that fails says nothing about the others.
+    // A failing picture doesn't affect the others.
     images[0]?.dispatchEvent(new Event("error"));
     expect(loadingImages(images).filter((image) => image !== images[0])).toHaveLength(4);
     come(images[1]);
@@ -186,8 +186,8 @@ describe("picture turns", () => {
 
   test("loads a new picture when it is near, in order of arrival", () => {
     const listeners: ((isNear: boolean) => void)[] = [];
-    const images = pictures(3, (_, tell) => {
-      listeners.push(tell);
+    const images = pictures(3, (_, notify) => {
+      listeners.push(notify);
       return () => undefined;
     });
     expect(loadingImages(images)).toEqual([]);

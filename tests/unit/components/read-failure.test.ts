@@ -100,7 +100,7 @@ describe("durations", () => {
     [46_900, { unit: "seconds", seconds: "46" }],
     [59_999, { unit: "seconds", seconds: "59" }],
     [60_000, { unit: "minutes", minutes: "1", seconds: "00" }],
-  ])("%d ms of what still runs, in whole seconds, are %j", (ms, parts) => {
+  ])("formats %d ms of a running job in whole seconds as %j", (ms, parts) => {
     expect(durationOf(ms, true)).toEqual(parts);
   });
 });

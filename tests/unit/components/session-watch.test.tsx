@@ -1,4 +1,4 @@
-// One banner explains to an open page why its session ended, and what to do.
+// One banner explains why the session ended and what to do.
 import { act, screen } from "@testing-library/react";
 import { SWRConfig } from "swr";
 import { beforeEach, expect, it, vi } from "vitest";
@@ -129,7 +129,7 @@ it("pauses other requests while the session has ended and resumes them", async (
     if (path !== "/api/console/session" && now.state === "ended") return Response.json({}, { status: 401 });
     return Response.json(now);
   });
-  const others = () => paths.splice(0).filter((path) => path !== "/api/console/session");
+  const otherPaths = () => paths.splice(0).filter((path) => path !== "/api/console/session");
   await act(async () =>
     renderInApp(
       <SWRConfig value={{ provider: () => new Map() }}>
@@ -140,16 +140,16 @@ it("pauses other requests while the session has ended and resumes them", async (
     ),
   );
   await fiveSeconds();
-  expect(others().length).toBeGreaterThan(0);
+  expect(otherPaths().length).toBeGreaterThan(0);
   now = { state: "ended", cause: "expired" };
   await fiveSeconds();
   await screen.findByRole("alert");
-  others();
+  otherPaths();
   await act(() => vi.advanceTimersByTimeAsync(30_000));
-  expect(others()).toEqual([]);
+  expect(otherPaths()).toEqual([]);
   now = live;
   await fiveSeconds();
-  expect(others()).toContain("/api/jobs");
+  expect(otherPaths()).toContain("/api/jobs");
 });
 
 const itself = (value: unknown) => value;

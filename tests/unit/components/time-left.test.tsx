@@ -52,7 +52,7 @@ describe("toExpectedRun", () => {
 const typical: ExpectedRun = { low_ms: 2 * minute, median_ms: 3 * minute, high_ms: 4 * minute, late_ms: 6 * minute };
 const quick: ExpectedRun = { low_ms: 10 * second, median_ms: 20 * second, high_ms: 30 * second, late_ms: 40 * second };
 
-it("counts the time left down to zero, and ends when a run is late", () => {
+it("counts the time left down to zero and stops when a run is late", () => {
   expect(timeLeft(typical, minute)).toEqual({ fromMs: minute, toMs: 3 * minute });
   expect(timeLeft(typical, 3 * minute)).toEqual({ fromMs: 0, toMs: minute });
   expect(timeLeft(typical, 5 * minute)).toEqual({ fromMs: 0, toMs: minute });
@@ -94,7 +94,7 @@ describe("startRanges", () => {
     ]);
   });
 
-  it("is unknown behind jobs without earlier runs, behind late jobs, and if nothing runs", () => {
+  it("is unknown without earlier runs, behind late jobs or with nothing running", () => {
     expect(ranges([running(undefined, 0)], quick)).toEqual([undefined]);
     expect(startRanges({ running: [{ expected: quick }], pending: [{}], nowMs: 0 })).toEqual([undefined]);
     expect(ranges([running(quick, 0)], undefined, quick)).toEqual([{ fromMs: 10 * second, toMs: 30 * second }, undefined]);
@@ -136,7 +136,7 @@ describe("on screens", () => {
     expect(screen.queryByText(/left|usual/)).toBeNull();
   });
 
-  it("shows the time left and the starts in the queue, and nothing where the start is unknown", async () => {
+  it("shows time left and starts in the queue, if known", async () => {
     const waiting = ["wait-1", "wait-2", "wait-3"].map((id, at) => ({ id, status: "pending", ...(at !== 1 && { expected_run: quick }) }));
     const view = { running: [running(minute)], pending: waiting, source: "queue" as const, canStop: false };
     await show(Promise.resolve(ok({ value: toQueueList(view), atMs: NOW })));

@@ -68,7 +68,7 @@ describe("bodies that create or change an asset", () => {
     expect(fromHashBodySchema.safeParse(body).error?.issues[0]?.path[0]).toBe(field);
   });
 
-  it("takes any UUID as the id of a preview, and nothing else", () => {
+  it("accepts any UUID as a preview id and nothing else", () => {
     const source_url = "https://huggingface.co/a/b";
     expect(downloadBodySchema.safeParse({ source_url, preview_id: "11111111-1111-1111-1111-111111111111" }).success).toBe(true);
     expect(downloadBodySchema.safeParse({ source_url, preview_id: "x" }).error?.issues[0]?.path[0]).toBe("preview_id");

@@ -84,7 +84,7 @@ describe("JSON without loss", () => {
     expect(() => parseExactJson(numbers(answer + 1))).toThrow(TooManyExactNumbers);
   });
 
-  it("leaves numbers that a double holds numbers, and texts of digits texts", () => {
+  it("keeps short numbers as numbers and digit texts as texts", () => {
     const text =
       '{"a":9007199254740991,"b":-1,"c":"18446744073709551615","d":0.12345678901234567,"e":12345678901234567e-3,"18446744073709551615":1}';
     expect(parseExactJson(text)).toEqual(JSON.parse(text));
@@ -100,17 +100,17 @@ describe("JSON without loss", () => {
     );
   });
 
-  it("writes as JSON.stringify does where every number is short", () => {
+  it("writes like JSON.stringify when every number is short", () => {
     fc.assert(
       fc.property(fc.jsonValue(), fc.constantFrom(0, 2), (value, indent) => {
         expect(writeExactJson(value, indent)).toBe(JSON.stringify(value, null, indent));
-        const beside = writeExactJson([value, 2n ** 64n], indent);
-        expect(beside.replace("18446744073709551616", "0")).toBe(JSON.stringify([value, 0], null, indent));
+        const expectedText = writeExactJson([value, 2n ** 64n], indent);
+        expect(expectedText.replace("18446744073709551616", "0")).toBe(JSON.stringify([value, 0], null, indent));
       }),
     );
   });
 
-  it("refuses what JSON.parse refuses, and takes what it takes", () => {
+  it("accepts and refuses exactly what JSON.parse does", () => {
     const piece = fc.constantFrom(
       "{",
       "}",
@@ -146,7 +146,7 @@ describe("JSON without loss", () => {
     );
   });
 
-  it("never makes a key of a long number, nor reaches a prototype", () => {
+  it("never turns a long number into a key or reaches a prototype", () => {
     expect(() => parseExactJson("{12345678901234567890:1}")).toThrow(SyntaxError);
     const value = parseExactJson('{"__proto__":{"seed":12345678901234567890}}');
     expect(Object.keys(Object(value))).toEqual(["__proto__"]);
@@ -160,7 +160,7 @@ describe("JSON without loss", () => {
     expect(parseExactJson("9".repeat(1_000_000), { maxNumbers: 100_000 })).toBe(Number.POSITIVE_INFINITY);
   });
 
-  it("throws on a value that holds itself, and leaves out what JSON leaves out", () => {
+  it("throws on circular values and omits what JSON omits", () => {
     const loop: unknown[] = [1n];
     loop.push(loop);
     expect(() => writeExactJson(loop)).toThrow();

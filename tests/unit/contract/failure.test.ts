@@ -55,7 +55,7 @@ describe("refusals in each service's shape", () => {
     });
   });
 
-  it("D: the error as one text, with the ids that were wrong", () => {
+  it("D: reads a text error with the wrong ids", () => {
     const body = JSON.stringify({ error: "Invalid status value(s): x", invalid_ids: ["a"] });
     expect(parseFailure({ status: 400 }, body)).toEqual({
       code: "BAD_REQUEST",
@@ -83,7 +83,7 @@ describe("refusals in each service's shape", () => {
     ["null", 500],
     ["[]", 400],
     ["{}", 403],
-  ])("F: an empty body (%j) still says what the status says", (body, status) => {
+  ])("F: describes an empty body (%j) by its status", (body, status) => {
     const failure = parseFailure({ status }, body);
     expect(failure.status).toBe(status);
     expect(failure.code).toMatch(/^[A-Z_]+$/);
@@ -119,7 +119,7 @@ describe("refusals in each service's shape", () => {
     });
   });
 
-  it("handles no answer", () => {
+  it("handles a missing response", () => {
     expect(parseFailure({ status: 0 }, "")).toMatchObject({ code: "UPSTREAM_UNREACHABLE", status: 0 });
   });
 });
@@ -192,11 +192,11 @@ describe("Retry-After", () => {
 });
 
 describe("the three meanings of 429", () => {
-  const answer = (body: object) => parseFailure({ status: 429 }, JSON.stringify(body));
+  const failureFrom = (body: object) => parseFailure({ status: 429 }, JSON.stringify(body));
 
-  it("is a plain rate limit only where nothing speaks of plan, payment or queue", () => {
-    expect(isPlainRateLimit(answer({ code: "RATE_LIMITED", message: "Rate limit exceeded. Please try again later." }))).toBe(true);
-    expect(isPlainRateLimit(answer({ error: { code: "rate_limited", message: "Slow down" } }))).toBe(true);
+  it("is a plain rate limit unless plan, payment or queue is mentioned", () => {
+    expect(isPlainRateLimit(failureFrom({ code: "RATE_LIMITED", message: "Rate limit exceeded. Please try again later." }))).toBe(true);
+    expect(isPlainRateLimit(failureFrom({ error: { code: "rate_limited", message: "Slow down" } }))).toBe(true);
     expect(isPlainRateLimit(parseFailure({ status: 429 }, ""))).toBe(true);
   });
 
@@ -211,10 +211,10 @@ describe("the three meanings of 429", () => {
     { message: "Subscription inactive" },
     { message: "Payment required" },
   ])("is a refusal that is not retried: %j", (body) => {
-    expect(isPlainRateLimit(answer(body))).toBe(false);
+    expect(isPlainRateLimit(failureFrom(body))).toBe(false);
   });
 
-  it("is not what another status says", () => {
+  it("ignores other statuses", () => {
     expect(isPlainRateLimit(parseFailure({ status: 503 }, ""))).toBe(false);
   });
 });
@@ -239,7 +239,7 @@ describe("late validation", () => {
   });
 
   it.each(["", "out of memory", "{", "}{", "dict {'error': 1}", '{"a":1}', '{"error":null}', "[1]", '{"error":{}', '{"node_errors":{}}'])(
-    "is nothing in %j",
+    "is empty in %j",
     (text) => {
       expect(parseLateValidation(text)).toBeUndefined();
     },

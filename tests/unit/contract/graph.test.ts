@@ -45,7 +45,7 @@ describe("links", () => {
 });
 
 describe("the order in which nodes run", () => {
-  it("puts sources first and ready nodes in graph order", () => {
+  it("orders sources first and ready nodes in graph order", () => {
     expect(topologicalOrder(graphOf({ save: ["blend"], a: [], blend: ["b", "a"], b: [], alone: [] }))).toEqual([
       "a",
       "b",
@@ -58,12 +58,12 @@ describe("the order in which nodes run", () => {
   it("always takes the first ready node", () => {
     fc.assert(
       fc.property(anyGraph, (graph) => {
-        const done = new Set<string>();
+        const visited = new Set<string>();
         const isReady = (id: string) =>
-          !done.has(id) && linksOf(graph[id] ?? none).every(({ source }) => done.has(source) || !Object.hasOwn(graph, source));
+          !visited.has(id) && linksOf(graph[id] ?? none).every(({ source }) => visited.has(source) || !Object.hasOwn(graph, source));
         for (const id of topologicalOrder(graph)) {
           expect(id).toBe(Object.keys(graph).find(isReady));
-          done.add(id);
+          visited.add(id);
         }
       }),
     );
@@ -77,14 +77,14 @@ describe("the order in which nodes run", () => {
     expect(topologicalOrder(graphOf({ a: ["missing"] }))).toEqual(["a"]);
   });
 
-  it("holds each node once after its sources unless there is a loop", () => {
+  it("contains each node once, after its sources unless there is a loop", () => {
     fc.assert(
       fc.property(anyGraph, (graph) => {
         const order = topologicalOrder(graph);
-        const place = new Map(order.map((id, index) => [id, index]));
-        expect(place.size).toBe(order.length);
-        const existingLinks = allLinks(graph).filter((link) => place.has(link.nodeId) && Object.hasOwn(graph, link.source));
-        expect(existingLinks.every((link) => (place.get(link.source) ?? Infinity) < (place.get(link.nodeId) ?? -1))).toBe(true);
+        const orderIndex = new Map(order.map((id, index) => [id, index]));
+        expect(orderIndex.size).toBe(order.length);
+        const existingLinks = allLinks(graph).filter((link) => orderIndex.has(link.nodeId) && Object.hasOwn(graph, link.source));
+        expect(existingLinks.every((link) => (orderIndex.get(link.source) ?? Infinity) < (orderIndex.get(link.nodeId) ?? -1))).toBe(true);
         expect(findCycle(graph) === undefined).toBe(order.length === Object.keys(graph).length);
       }),
     );
@@ -92,7 +92,7 @@ describe("the order in which nodes run", () => {
 });
 
 describe("a node's sources", () => {
-  it("is found over others, in loops, and where nothing is at the end of a link", () => {
+  it("is found across nodes, in loops and at dangling links", () => {
     const graph = graphOf({ "1": [], "2": ["1"], "3": ["2", "9"], "4": ["3"], "5": ["5", "1"] });
     expect([...sourcesOf(graph, "3")].sort()).toEqual(["1", "2", "9"]);
     expect([...sourcesOf(graph, "5")].sort()).toEqual(["1", "5"]);
@@ -102,7 +102,7 @@ describe("a node's sources", () => {
 });
 
 describe("loops", () => {
-  it("are named from a node over its sources", () => {
+  it("are named from a node across its sources", () => {
     expect(findCycle(graphOf({ "1": ["2"], "2": ["1"], "3": ["1"] }))).toEqual(["1", "2"]);
   });
 
@@ -110,7 +110,7 @@ describe("loops", () => {
     expect(findCycle(graphOf({ a: ["a"] }))).toEqual(["a"]);
   });
 
-  it("are no diamonds", () => {
+  it("aren't diamonds", () => {
     expect(findCycle(graphOf({ top: [], l: ["top"], r: ["top"], end: ["l", "r"] }))).toBeUndefined();
   });
 

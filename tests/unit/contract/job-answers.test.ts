@@ -28,19 +28,19 @@ const detail = {
 };
 
 describe("a list of jobs", () => {
-  const answer = (job: object) =>
+  const parseJob = (job: object) =>
     jobsAnswerSchema.parse({ jobs: [job], pagination: { offset: 0, limit: 100, total: 1, has_more: false } }).jobs[0];
 
   it("reads creation in seconds and in milliseconds as the same moment", () => {
     const times = [1767225600, 1767225600000].map((time) =>
-      toMilliseconds(answer({ id: "a", status: "pending", create_time: time })?.create_time),
+      toMilliseconds(parseJob({ id: "a", status: "pending", create_time: time })?.create_time),
     );
     expect(times).toEqual([1767225600000, 1767225600000]);
   });
 
   it("keeps unknown fields and unknown status words as they are", () => {
     const job = { id: "a", status: "teleporting", create_time: 1, priority: 7, queue_reason: "capacity" };
-    expect(answer(job)).toEqual(job);
+    expect(parseJob(job)).toEqual(job);
   });
 
   it("reads null as absent in every optional field", () => {
@@ -54,7 +54,7 @@ describe("a list of jobs", () => {
       "execution_end_time",
       "progress",
     ];
-    const job = answer({ id: "a", status: "pending", ...Object.fromEntries(optional.map((name) => [name, null])) });
+    const job = parseJob({ id: "a", status: "pending", ...Object.fromEntries(optional.map((name) => [name, null])) });
     expect(JSON.parse(JSON.stringify(job))).toEqual({ id: "a", status: "pending" });
   });
 
@@ -66,25 +66,25 @@ describe("a list of jobs", () => {
     expect(response.pagination).toMatchObject({ offset: 0, total: 0, has_more: false, next_cursor: "x" });
   });
 
-  it.each([[{ status: "pending" }], [{ id: "a" }], [{ id: 7, status: "pending" }], ["text"]])("leaves out %j", (job) => {
+  it.each([[{ status: "pending" }], [{ id: "a" }], [{ id: 7, status: "pending" }], ["text"]])("omits %j", (job) => {
     expect(jobsAnswerSchema.parse({ jobs: [job], pagination: {} }).jobs).toEqual([]);
   });
 
-  it.each(["<html>", [], {}, { jobs: [] }, { jobs: {}, pagination: {} }])("is not %j", (body) => {
+  it.each(["<html>", [], {}, { jobs: [] }, { jobs: {}, pagination: {} }])("rejects %j", (body) => {
     expect(jobsAnswerSchema.safeParse(body).success).toBe(false);
   });
 
   it("survives any free-form field of a job", () => {
     fc.assert(
       fc.property(fc.jsonValue(), fc.jsonValue(), fc.jsonValue(), (execution_error, preview_output, progress) => {
-        expect(answer({ id: "a", status: "failed", create_time: 1, execution_error, preview_output, progress })?.id).toBe("a");
+        expect(parseJob({ id: "a", status: "failed", create_time: 1, execution_error, preview_output, progress })?.id).toBe("a");
       }),
     );
   });
 });
 
 describe("a job's details", () => {
-  it("are kept whole", () => {
+  it("are kept complete", () => {
     expect(JSON.parse(JSON.stringify(jobDetailSchema.parse(detail)))).toEqual({
       ...detail,
       execution_meta: { "9": { node_id: "9", display_node: "9", real_node_id: "9" } },
@@ -100,7 +100,7 @@ describe("a job's details", () => {
     );
   });
 
-  it("carry an execution error in the cloud's shape and in a local server's", () => {
+  it("carry an execution error in the cloud's and a local server's format", () => {
     const cloud = {
       node_id: "3",
       node_type: "KSampler",
@@ -162,7 +162,7 @@ describe("a submission", () => {
 });
 
 describe("queue and history", () => {
-  it("refuse words that the interface does not know", () => {
+  it("reject unknown words", () => {
     expect(manageBodySchema.safeParse({ delete: ["a"], purge: true }).success).toBe(false);
     expect(manageBodySchema.safeParse({ delete: "a" }).success).toBe(false);
     expect(manageBodySchema.parse({ clear: true, delete: null })).toEqual({ clear: true });

@@ -30,7 +30,7 @@ describe("a job view", () => {
     ["execution_success", "completed"],
     ["execution_error", "failed"],
     ["execution_interrupted", "cancelled"],
-  ])("takes start and end from the timeline where the fields are absent (%s)", (event, word) => {
+  ])("reads start and end from the timeline when the fields are absent (%s)", (event, word) => {
     const messages = [
       ["execution_start", { timestamp: created + 100 }],
       ["execution_cached", { nodes: ["4"], timestamp: created + 150 }],
@@ -53,7 +53,7 @@ describe("a job view", () => {
     });
   });
 
-  it("keeps its state beside an unknown word", () => {
+  it("keeps its state next to an unknown word", () => {
     expect(toJobView(item({ status: "in_progress" }), status({ status: "warming_up" }))).toMatchObject({
       state: "in_progress",
       word: "warming_up",
@@ -61,7 +61,7 @@ describe("a job view", () => {
     expect(toJobView(item({ status: "warming_up" }))).toMatchObject({ state: "unknown", word: "warming_up", terminal: false });
   });
 
-  it("takes creation time and slot from the status view", () => {
+  it("reads creation time and slot from the status view", () => {
     const view = toJobView(item({ create_time: null }), status({ created_at: "2026-01-01T00:00:00Z", assigned_inference: "slot-1" }));
     expect(view).toMatchObject({ createdAtMs: created, assignedTo: "slot-1" });
   });
@@ -121,8 +121,8 @@ describe("why a job failed", () => {
       error: { type: "prompt_outputs_failed_validation", message: "bad" },
       node_errors: { "9": { errors: [{ type: "value_not_in_list" }] } },
     };
-    const late = { exception_type: "ValidationError", exception_message: `400: ${JSON.stringify(body)}` };
-    expect(failed({ execution_error: late })?.lateValidation?.nodeErrors?.["9"]?.errors[0]?.type).toBe("value_not_in_list");
+    const lateError = { exception_type: "ValidationError", exception_message: `400: ${JSON.stringify(body)}` };
+    expect(failed({ execution_error: lateError })?.lateValidation?.nodeErrors?.["9"]?.errors[0]?.type).toBe("value_not_in_list");
     expect(failed({}, { error_message: `400: ${JSON.stringify(body)}` })?.lateValidation?.code).toBe("prompt_outputs_failed_validation");
     expect(failed({}, { error_message: JSON.stringify(body) })?.lateValidation?.message).toBe("bad");
   });

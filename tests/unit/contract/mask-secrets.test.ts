@@ -30,10 +30,13 @@ describe("secrets by the name of their field", () => {
     expect(maskSecrets({ deep: [{ [name]: "hush" }] })).toEqual({ deep: [{ [name]: MASK }] });
   });
 
-  it.each(["max_tokens", "trigger_token", "tokenizer", "key", "keyframe", "author", "monkey", "seed", "text"])("%s is none", (name) => {
-    const value = { [name]: "plain" };
-    expect(maskSecrets(value)).toBe(value);
-  });
+  it.each(["max_tokens", "trigger_token", "tokenizer", "key", "keyframe", "author", "monkey", "seed", "text"])(
+    "is not masked: %s",
+    (name) => {
+      const value = { [name]: "plain" };
+      expect(maskSecrets(value)).toBe(value);
+    },
+  );
 
   it("applies inside lists and objects, as in current_inputs", () => {
     expect(maskSecrets({ current_inputs: { api_key: ["hush"], auth: { user: "u", value: { __value__: ["hush"] } } } })).toEqual({
@@ -80,7 +83,7 @@ describe("secrets by pattern", () => {
     "https://storage.example/x.png?X-Goog-Signature=0123456789abcdef&X-Goog-Expires=600",
     "mail me@example.org",
     "https://example.org/@someone",
-  ])("%s is none", (text) => {
+  ])("is not found: %s", (text) => {
     const value = { text };
     expect(maskSecrets(value)).toBe(value);
   });
@@ -88,17 +91,17 @@ describe("secrets by pattern", () => {
 
 describe("registered secrets", () => {
   it("are found anywhere in texts, names and texts of JSON, in every spelling", () => {
-    const odd = 'k"e/y+1';
-    const value = { a: `x${ownKey}y`, [ownKey]: 1, nested: [JSON.stringify({ k: odd })], url: `?q=${encodeURIComponent(odd)}` };
-    expect(maskSecrets(value, [ownKey, odd])).toEqual({ a: `x${MASK}y`, [MASK]: 1, nested: [`{"k":"${MASK}"}`], url: `?q=${MASK}` });
+    const oddKey = 'k"e/y+1';
+    const value = { a: `x${ownKey}y`, [ownKey]: 1, nested: [JSON.stringify({ k: oddKey })], url: `?q=${encodeURIComponent(oddKey)}` };
+    expect(maskSecrets(value, [ownKey, oddKey])).toEqual({ a: `x${MASK}y`, [MASK]: 1, nested: [`{"k":"${MASK}"}`], url: `?q=${MASK}` });
   });
 
-  it("are left out where they are too short to be a key", () => {
+  it("are skipped when too short to be a key", () => {
     const value = { text: "a cat" };
     expect(maskSecrets(value, ["", "a"])).toBe(value);
   });
 
-  it("never survive, wherever they are planted", () => {
+  it("never survive, wherever they occur", () => {
     fc.assert(
       fc.property(
         fc.jsonValue({ maxDepth: 6 }),
@@ -149,12 +152,12 @@ describe("masking", () => {
     );
   });
 
-  it("masks what is nested too deep to search", () => {
+  it("masks content nested too deep to search", () => {
     const deep = Array.from({ length: 5000 }).reduce<unknown>((inside) => [inside], { note: ownKey });
     expect(JSON.stringify(maskSecrets(deep, [ownKey]))).toBe(`${"[".repeat(200)}"${MASK}"${"]".repeat(200)}`);
   });
 
-  it("cannot be used to reach a prototype", () => {
+  it("can't be used to reach a prototype", () => {
     const hostile: unknown = JSON.parse('{"__proto__": {"token": "hush"}}');
     expect(JSON.stringify(maskSecrets(hostile))).toBe(`{"__proto__":{"token":"${MASK}"}}`);
     expect(Reflect.get({}, "token")).toBeUndefined();

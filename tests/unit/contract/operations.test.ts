@@ -12,11 +12,11 @@ const signature = (operation: { method: string; path: string }) => `${operation.
 
 describe("the table of operations", () => {
   it("uses each capability in an operation, except stop variants and websocket", () => {
-    const used = new Set<string | undefined>(allOperations.map((operation) => operation.capability));
-    expect(Object.keys(capabilities).filter((capability) => !used.has(capability))).toEqual(["jobs.stop", "events"]);
+    const usedIds = new Set<string | undefined>(allOperations.map((operation) => operation.capability));
+    expect(Object.keys(capabilities).filter((capability) => !usedIds.has(capability))).toEqual(["jobs.stop", "events"]);
   });
 
-  it("says of every path with an item what its 404 may speak of", () => {
+  it("documents the 404 of every path with an item", () => {
     expect(allOperations.filter(({ path, item }) => path.includes("{") && item === undefined).map(signature)).toEqual([]);
   });
 
@@ -67,11 +67,11 @@ it("lists exactly the operations of the table in docs/interface.md", () => {
   const extensions = rowsOf("Extensions").flatMap(([names, capability]) => quoted(names).map((name) => [name, ...quoted(capability)]));
   const signature = ({ method, path }: Operation) => `${method} ${path}`;
   expect(core.sort()).toEqual(coreOperations.map(signature).sort());
-  const others = allOperations.filter(({ tier }) => tier === "extension");
-  expect(extensions.sort()).toEqual(others.map((operation) => [signature(operation), operation.capability]).sort());
+  const extensionOperations = allOperations.filter(({ tier }) => tier === "extension");
+  expect(extensions.sort()).toEqual(extensionOperations.map((operation) => [signature(operation), operation.capability]).sort());
 });
 
-it("docs/interface.md says of every status word what the program does with it", () => {
+it("documents how docs/interface.md maps every status word", () => {
   const rows = page.split("## Job states")[1]?.split("##")[0]?.split("\n") ?? [];
   const cells = rows
     .map((row) => row.split("|").map((cell) => cell.trim()))
@@ -148,7 +148,7 @@ describe("a topic", () => {
       expect(readTopic(topic)).toBeUndefined();
   });
 
-  it("does not depend on a path's fragment", () => {
+  it("doesn't depend on a path's fragment", () => {
     expect(pathTopic("/api/jobs?limit=1#started")).toBe("jobs?limit=1");
     expect(pathTopic("/api/jobs/1#workflow")).toBe("job:1");
   });

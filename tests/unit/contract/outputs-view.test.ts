@@ -6,10 +6,10 @@ import { toAssetDetail, toAssetView } from "@/lib/contract/views/asset-view";
 import { listOutputs, toPreviewView } from "@/lib/contract/views/outputs-view";
 import { workflowName } from "@/lib/contract/workflow/workflow-name";
 
-const file = (filename: string, more: object = {}) => ({ filename, subfolder: "", type: "output", ...more });
+const file = (filename: string, overrides: object = {}) => ({ filename, subfolder: "", type: "output", ...overrides });
 /** As the console gets them: parsed from a job's details. */
-const listed = (outputs: unknown) => listOutputs(jobDetailSchema.parse({ id: "a", status: "completed", outputs }).outputs);
-const kinds = (outputs: unknown) => listed(outputs).map((output) => `${output.nodeId}/${output.key}/${output.index} ${output.kind}`);
+const listViews = (outputs: unknown) => listOutputs(jobDetailSchema.parse({ id: "a", status: "completed", outputs }).outputs);
+const kinds = (outputs: unknown) => listViews(outputs).map((output) => `${output.nodeId}/${output.key}/${output.index} ${output.kind}`);
 
 describe("the outputs of a job", () => {
   it("are listed flat, in node order, with the kind of each", () => {
@@ -37,11 +37,11 @@ describe("the outputs of a job", () => {
     ]);
   });
 
-  it("carry what a page needs of a file", () => {
+  it("contain what a page needs of a file", () => {
     const outputs = {
       "9": { images: [file("3ac9e1.webp", { display_name: "cat.webp", type: "temp", subfolder: "s", id: "asset" })], animated: [true] },
     };
-    expect(listed(outputs)).toEqual([
+    expect(listViews(outputs)).toEqual([
       {
         nodeId: "9",
         key: "images",
@@ -56,14 +56,14 @@ describe("the outputs of a job", () => {
     ]);
   });
 
-  it("take one flag of animation for a whole list, or one for each", () => {
+  it("read the animation flag of a list or of each item", () => {
     const two = [file("a.webp"), file("b.webp")];
-    expect(listed({ "1": { images: two, animated: [true] } }).map((output) => output.animated)).toEqual([true, true]);
-    expect(listed({ "1": { images: two, animated: [false, true] } }).map((output) => output.animated)).toEqual([false, true]);
-    expect(listed({ "1": { animated: [true] } })).toEqual([]);
+    expect(listViews({ "1": { images: two, animated: [true] } }).map((output) => output.animated)).toEqual([true, true]);
+    expect(listViews({ "1": { images: two, animated: [false, true] } }).map((output) => output.animated)).toEqual([false, true]);
+    expect(listViews({ "1": { animated: [true] } })).toEqual([]);
   });
 
-  it("take what an item says of itself before its key", () => {
+  it("prefer an item's own fields over its key", () => {
     expect(
       kinds({
         "1": { images: [file("a", { mediaType: "3d" }), file("b", { mime_type: "audio/flac" }), file("c.png", { mediaType: "video" })] },
@@ -71,7 +71,7 @@ describe("the outputs of a job", () => {
     ).toEqual(["1/images/0 3d", "1/images/1 audio", "1/images/2 image"]);
   });
 
-  it("may hold nulls and bare strings", () => {
+  it("may contain nulls and bare strings", () => {
     expect(kinds({ "1": { images: [null, "a.png", file("b.png")], "3d": ["model.glb"], text: "one" }, "2": null })).toEqual([
       "1/images/1 image",
       "1/images/2 image",
@@ -81,17 +81,17 @@ describe("the outputs of a job", () => {
   });
 
   it("find the model among a 3d preview's mixed values", () => {
-    const [model, camera] = listed({ "1": { result: ["folder/m.glb", { position: [1, 2, 3] }, null] } });
+    const [model, camera] = listViews({ "1": { result: ["folder/m.glb", { position: [1, 2, 3] }, null] } });
     expect(model).toMatchObject({ kind: "3d", file: { filename: "folder/m.glb", subfolder: "", type: "output" } });
     expect(camera).toMatchObject({ kind: "json", json: { position: [1, 2, 3] } });
   });
 
-  it("keep a text a text even where it looks like a file", () => {
+  it("keep a text as text even if it looks like a file", () => {
     expect(kinds({ "1": { text: ["cat.png"], caption: ["see cat.png"] } })).toEqual(["1/text/0 text", "1/caption/0 text"]);
   });
 
   it("keep unknown outputs as JSON", () => {
-    expect(listed({ "1": { histogram: [1, 2, 3], stats: { mean: 4 } }, "2": [1] }).map((output) => output.json)).toEqual([
+    expect(listViews({ "1": { histogram: [1, 2, 3], stats: { mean: 4 } }, "2": [1] }).map((output) => output.json)).toEqual([
       [1, 2, 3],
       { mean: 4 },
       [1],
@@ -99,14 +99,14 @@ describe("the outputs of a job", () => {
   });
 
   it("are an empty list where there are none", () => {
-    expect([undefined, null, {}, [], "x", 7].flatMap(listed)).toEqual([]);
+    expect([undefined, null, {}, [], "x", 7].flatMap(listViews)).toEqual([]);
   });
 
   it("never throw, have a kind each and exactly one content", () => {
     const node = fc.dictionary(fc.constantFrom("images", "text", "3d", "gifs", "animated", "odd"), fc.jsonValue());
     fc.assert(
       fc.property(fc.oneof(fc.dictionary(fc.string(), node), fc.jsonValue()), (outputs) => {
-        for (const output of listed(outputs)) {
+        for (const output of listViews(outputs)) {
           expect([output.file, output.text, output.json].filter((content) => content !== undefined)).toHaveLength(1);
         }
       }),
@@ -127,7 +127,7 @@ describe("the preview of a job", () => {
     expect(toPreviewView({ filename: "m", nodeId: "5", mediaType: "3d" })?.kind).toBe("3d");
   });
 
-  it("is absent where there is nothing to show", () => {
+  it("is absent when there is nothing to show", () => {
     expect([toPreviewView(undefined), toPreviewView(null), toPreviewView({})]).toEqual([undefined, undefined, undefined]);
   });
 });

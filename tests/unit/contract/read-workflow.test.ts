@@ -22,11 +22,11 @@ describe("a workflow file", () => {
     expect(readWorkflow(JSON.stringify(graph))).toEqual({ ok: true, value: { graph } });
   });
 
-  it("may begin with a byte order mark and blanks", () => {
+  it("may begin with a byte order mark and whitespace", () => {
     expect(readWorkflow(`\uFEFF\n ${JSON.stringify(graph)}`).ok).toBe(true);
   });
 
-  it("may be what a job was submitted with; a partner key in it is left behind", () => {
+  it("may be a submission; a partner key in it is dropped", () => {
     expect(readWorkflow(JSON.stringify(job))).toEqual({
       ok: true,
       value: { graph, title: "Poster", extraData: { client_id: "c", extra_pnginfo: { workflow: { id: "w", name: "Poster" } } } },
@@ -67,7 +67,7 @@ describe("a workflow file", () => {
       expect(problem(JSON.stringify(wrapped))).toEqual({ code: "ui_format", file: drawing });
   });
 
-  it("reads NaN and Infinity as null, and leaves them in texts", () => {
+  it("reads NaN and Infinity as null and keeps them in texts", () => {
     const text = '{"1":{"class_type":"X","inputs":{"a":NaN,"b":[-Infinity , Infinity],"c":"1, NaN, \\"NaN, 2"},"is_changed":[NaN]}}';
     expect(readWorkflow(text)).toMatchObject({
       value: { graph: { "1": { inputs: { a: null, b: [null, null], c: '1, NaN, "NaN, 2' }, is_changed: [null] } } },
@@ -79,7 +79,7 @@ describe("a workflow file", () => {
     ['{"5":{"class_type":"X"},"6":{"class_type":"Y"},"5":{"class_type":"Z"},"\\u0035":{"class_type":"Z"}}', ["5"]],
     ['{"a":{"5":1},"input":{"prompt":{"5":{"class_type":"X"},"5":{"class_type":"Y"}}}}', ["5"]],
     ['[{"__proto__":{"class_type":"X"},"__proto__":{"class_type":"Y"},"n":{"class_type":"X","inputs":{"s":NaN}}}]', ["__proto__"]],
-  ])("names ids that %s gives twice", (text, duplicates) => {
+  ])("names ids that %s contains twice", (text, duplicates) => {
     const reading = readWorkflow(text);
     expect(reading.ok && reading.value.duplicates).toEqual(duplicates);
   });
@@ -126,8 +126,8 @@ describe("an invalid file", () => {
 
   it("is too large in characters, nodes or depth", () => {
     expect(problem("x".repeat(workflowLimits.characters + 1))).toMatchObject({ code: "too_large", limit: "characters" });
-    const many = Object.fromEntries(Array.from({ length: 5001 }, (_, index) => [index, { class_type: "X" }]));
-    expect(problem(JSON.stringify(many))).toEqual({ code: "too_large", limit: "nodes", max: 5000, found: 5001 });
+    const manyNodes = Object.fromEntries(Array.from({ length: 5001 }, (_, index) => [index, { class_type: "X" }]));
+    expect(problem(JSON.stringify(manyNodes))).toEqual({ code: "too_large", limit: "nodes", max: 5000, found: 5001 });
     const deep = `{"1": {"class_type": "X", "inputs": {"a": ${"[".repeat(200)}${"]".repeat(200)}}}}`;
     expect(problem(deep)).toMatchObject({ code: "too_large", limit: "depth", max: 100 });
     const abyss = `{"1": ${"[".repeat(1_000_000)}${"]".repeat(1_000_000)}}`;
@@ -151,12 +151,12 @@ describe("an invalid file", () => {
 });
 
 describe("the workflow of a job", () => {
-  it("is unwrapped into what can be submitted again", () => {
+  it("is unwrapped into a submittable workflow", () => {
     expect(unwrapWorkflow(job)).toEqual({ graph, extraData: { client_id: "c", extra_pnginfo: { workflow: { id: "w", name: "Poster" } } } });
     expect(unwrapWorkflow(graph)?.graph).toEqual(graph);
   });
 
-  it.each([[undefined], [null], [{}], [{ prompt: {} }], [[]], ["text"]])("%j holds none", (value) => {
+  it.each([[undefined], [null], [{}], [{ prompt: {} }], [[]], ["text"]])("finds no workflow in %j", (value) => {
     expect(unwrapWorkflow(value)).toBeUndefined();
   });
 });
@@ -183,8 +183,8 @@ describe("the position of a JSON error", () => {
 
   it("is undefined exactly when the engine's parser accepts the text", () => {
     const broken = fc.tuple(fc.json(), fc.nat(), fc.string({ maxLength: 2 })).map(([text, at, insert]) => {
-      const place = at % (text.length + 1);
-      return text.slice(0, place) + insert + text.slice(place + 1);
+      const offset = at % (text.length + 1);
+      return text.slice(0, offset) + insert + text.slice(offset + 1);
     });
     fc.assert(
       fc.property(fc.oneof(fc.json(), broken, fc.string()), (text) => {

@@ -20,7 +20,7 @@ import { outputsByNode, readEnding, readOutputs } from "@/lib/service/runners/re
 import { hostileJson, prototypeMembers } from "@/tests/support/hostile-keys";
 import { flac, glb, plainText, png, webp } from "../embedded-workflow/files";
 
-const read = object(
+const reader = object(
   { id: text, atMs: number, name: or(text, "unnamed") },
   {
     kind: oneOf(["a", "b"]),
@@ -46,12 +46,12 @@ describe("values stored in the browser", () => {
       rest: null,
       more: 1,
     };
-    expect(read(storedValue)).toEqual({ id: "1", atMs: 2, name: "unnamed", isDone: true, seen: ["a"], sizes: { w: 3 }, rest: null });
+    expect(reader(storedValue)).toEqual({ id: "1", atMs: 2, name: "unnamed", isDone: true, seen: ["a"], sizes: { w: 3 }, rest: null });
   });
 
-  it("is nothing where a field is missing that it needs", () => {
+  it("is undefined when a required field is missing", () => {
     for (const storedValue of [undefined, null, [], "{}", { id: " ", atMs: 2 }, { id: "1" }, { id: "1", atMs: Infinity }])
-      expect(read(storedValue)).toBeUndefined();
+      expect(reader(storedValue)).toBeUndefined();
   });
 
   it("keeps lists in lists, and names that objects inherit", () => {
@@ -67,7 +67,7 @@ describe("values stored in the browser", () => {
     fc.assert(
       fc.property(
         fc.jsonValue(),
-        (storedValue) => void read({ id: "1", atMs: 2, seen: storedValue, sizes: storedValue, rest: storedValue }),
+        (storedValue) => void reader({ id: "1", atMs: 2, seen: storedValue, sizes: storedValue, rest: storedValue }),
       ),
     );
   });
@@ -145,7 +145,7 @@ describe("extreme times", () => {
     expect(toMilliseconds(value)).toBe(expected);
   });
 
-  it.each(["Asia/Shanghai", "America/New_York"])("reads what names no zone as UTC, wherever it is read, as in %s", (zone) => {
+  it.each(["Asia/Shanghai", "America/New_York"])("reads times without a zone as UTC, as in %s", (zone) => {
     vi.stubEnv("TZ", zone);
     for (const text of [
       "2026-01-01T00:00:00",
@@ -175,11 +175,11 @@ describe("extreme times", () => {
     expect(toMilliseconds(value)).toBeUndefined();
   });
 
-  it("never throws and never answers anything but a date that JavaScript can hold", () => {
+  it("never throws and returns only valid dates", () => {
     fc.assert(
       fc.property(fc.anything(), (value) => {
-        const read = toMilliseconds(value);
-        expect(read === undefined || !Number.isNaN(new Date(read).getTime())).toBe(true);
+        const ms = toMilliseconds(value);
+        expect(ms === undefined || !Number.isNaN(new Date(ms).getTime())).toBe(true);
       }),
     );
   });
@@ -204,7 +204,7 @@ describe("extreme times", () => {
     );
   });
 
-  it("leaves milliseconds as they are when they are read again", () => {
+  it("keeps milliseconds unchanged when read again", () => {
     fc.assert(
       fc.property(fc.integer({ min: 1e11, max: 8e15 }), (ms) => {
         expect(toMilliseconds(toMilliseconds(ms))).toBe(ms);
@@ -228,7 +228,7 @@ describe("expiry warnings", () => {
     expect(expiresSoon({ createdAt: 1000, expiresAt: 1000 + lifetime }, 1000 + lifetime - left)).toBe(expected);
   });
 
-  it("judges what has no beginning by three days, and what has no end never", () => {
+  it("limits an unknown start to three days and an unknown end never", () => {
     expect(expiresSoon({ expiresAt: 3 * DAY }, 1)).toBe(true);
     expect(expiresSoon({ expiresAt: 4 * DAY }, 1)).toBe(false);
     expect(expiresSoon({ createdAt: 1 }, 10 * DAY)).toBe(false);

@@ -19,7 +19,7 @@ describe("the policy of sources", () => {
       "https://civitai.com/api/download/models/1",
       "https://civitai-delivery-worker-prod.5ac0637cfd0766c97916cefa3764fbdf.r2.cloudflarestorage.com/model/1",
     ],
-  ])("lets %s lead to %s, which is no source itself unless it is a subdomain", (from, to) => {
+  ])("allows %s to redirect to %s, which is only a source as a subdomain", (from, to) => {
     expect(may(from, to)).toBe(true);
     expect(policy.isPermitted(new URL(to))).toBe(/\.(huggingface\.co|civitai\.com)$/.test(new URL(to).hostname));
   });
@@ -33,7 +33,7 @@ describe("the policy of sources", () => {
     ["https://huggingface.co/x", "https://cdn-lfs.hf.co:8443/x"],
     ["https://huggingface.co/x", "https://a:b@cdn-lfs.hf.co/x"],
     ["https://civitai.com/x", "https://mine.r2.cloudflarestorage.com/x"],
-  ])("does not let %s lead to %s", (from, to) => {
+  ])("doesn't allow %s to redirect to %s", (from, to) => {
     expect(may(from, to)).toBe(false);
   });
 
@@ -46,8 +46,8 @@ describe("the policy of sources", () => {
       }
     };
     expect(refused(defaultDownloadHosts)).toBe("source_url: this service downloads only from huggingface.co, civitai.com.");
-    const many = Array.from({ length: 30 }, (_, at) => `host-${at}.example`);
-    expect(refused(many)).toMatch(/ host-9\.example and 20 more\.$/);
+    const manyHosts = Array.from({ length: 30 }, (_, at) => `host-${at}.example`);
+    expect(refused(manyHosts)).toMatch(/ host-9\.example and 20 more\.$/);
     expect(refused([])).toBe("source_url: this service downloads from nowhere.");
     // A client with a key does not need to learn the internal hosts.
     const inner = ["http://10.1.2.3:8080", "https://store.internal:8443"];
@@ -56,9 +56,9 @@ describe("the policy of sources", () => {
   });
 
   it("opens a storage only together with its source", () => {
-    const own = createSourcePolicy(["models.example"]);
-    expect(own.mayLeadTo(new URL("https://models.example/x"), new URL("https://cdn-lfs.hf.co/x"))).toBe(false);
-    expect(own.isPermitted(new URL("https://eu.models.example/x"))).toBe(true);
+    const ownPolicy = createSourcePolicy(["models.example"]);
+    expect(ownPolicy.mayLeadTo(new URL("https://models.example/x"), new URL("https://cdn-lfs.hf.co/x"))).toBe(false);
+    expect(ownPolicy.isPermitted(new URL("https://eu.models.example/x"))).toBe(true);
   });
 });
 
@@ -107,9 +107,9 @@ describe("names of sources", async () => {
   /** Each look-up gets the next answer. */
   function resolverOf(...answers: LookupAddress[][]): { resolve: Resolve; lookups: string[] } {
     const lookups: string[] = [];
-    const resolve: Resolve = (host, _options, done) => {
+    const resolve: Resolve = (host, _options, callback) => {
       lookups.push(host);
-      done(null, answers[Math.min(lookups.length, answers.length) - 1] ?? []);
+      callback(null, answers[Math.min(lookups.length, answers.length) - 1] ?? []);
     };
     return { resolve, lookups };
   }
@@ -139,7 +139,7 @@ describe("names of sources", async () => {
   ])("connects nowhere when a permitted name resolves to %j", async (addresses) => {
     const { resolve } = resolverOf(addresses);
     expect(await openWith(resolve, "https://source.example/x")).toMatchObject({ code: "UNSUPPORTED_SOURCE" });
-    expect(server.seen).toEqual([]);
+    expect(server.requests).toEqual([]);
   });
 
   it("is checked against the address that is connected to", async () => {
@@ -156,7 +156,7 @@ describe("names of sources", async () => {
     expect(await agents.resolvesInside(new URL("https://[::1]/x"))).toBe(true);
     expect(await agents.resolvesInside(new URL("https://8.8.8.8/x"))).toBe(false);
     expect(lookups).toEqual(["source.example"]);
-    const failing = createSourceAgents((_host, _options, done) => done(new Error("no such name"), []));
+    const failing = createSourceAgents((_host, _options, callback) => callback(new Error("no such name"), []));
     expect(await failing.resolvesInside(new URL("https://source.example/x"))).toBe(false);
   });
 

@@ -8,7 +8,11 @@ describe("element", () => {
 
   beforeEach(() => void vi.useFakeTimers());
 
-  function say(of: Element, data: unknown, { origin = "https://desk.test", source }: { origin?: string; source?: unknown } = {}): void {
+  function dispatchMessage(
+    of: Element,
+    data: unknown,
+    { origin = "https://desk.test", source }: { origin?: string; source?: unknown } = {},
+  ): void {
     const event = new MessageEvent("message", { data, origin });
     Object.defineProperty(event, "source", { value: source ?? of.shadowRoot?.querySelector("iframe")?.contentWindow });
     window.dispatchEvent(event);
@@ -19,14 +23,14 @@ describe("element", () => {
     element.setAttribute("host", "0123456789abcdef01");
     Object.assign(element, { getTicket });
     document.body.append(element);
-    let answer = (_given: Response) => {};
-    vi.stubGlobal("fetch", () => new Promise<Response>((resolve) => void (answer = resolve)));
+    let respond = (_given: Response) => {};
+    vi.stubGlobal("fetch", () => new Promise<Response>((resolve) => void (respond = resolve)));
     new Function(readFileSync("public/embed.js", "utf8"))();
     expect(Reflect.get(element, "getTicket")).toBe(getTicket);
 
     await vi.advanceTimersByTimeAsync(5000);
-    say(element, { lightdesk: 1, type: "ready" });
-    answer(Response.json({ known: true, framing: true, now: Date.now() }));
+    dispatchMessage(element, { lightdesk: 1, type: "ready" });
+    respond(Response.json({ known: true, framing: true, now: Date.now() }));
     await vi.advanceTimersByTimeAsync(100);
     expect(element.shadowRoot?.querySelector("section")).toBeNull();
   });
@@ -37,26 +41,26 @@ describe("element", () => {
     const ticketRequest = vi.fn(getTicket);
     Object.assign(element, { getTicket: ticketRequest });
     element.setAttribute("height", "auto");
-    const chosen = { lightdesk: 1, type: "asset-chosen", id: "1", name: "a", hash: null };
+    const chosenMessage = { lightdesk: 1, type: "asset-chosen", id: "1", name: "a", hash: null };
     const another = document.body.appendChild(document.createElement("iframe")).contentWindow;
-    for (const data of [chosen, { lightdesk: 1, type: "want-ticket" }, { lightdesk: 1, type: "height", height: 9000 }]) {
-      say(element, data, { origin: "https://evil.test" });
-      say(element, data, { source: window });
-      say(element, data, { source: another });
+    for (const data of [chosenMessage, { lightdesk: 1, type: "want-ticket" }, { lightdesk: 1, type: "height", height: 9000 }]) {
+      dispatchMessage(element, data, { origin: "https://evil.test" });
+      dispatchMessage(element, data, { source: window });
+      dispatchMessage(element, data, { source: another });
     }
-    for (const data of [null, "asset-chosen", 1, [], { ...chosen, lightdesk: 2 }, { ...chosen, type: ["asset-chosen"] }])
-      say(element, data);
-    say(element, { lightdesk: 1, type: "height", height: "9000px" });
-    say(element, { lightdesk: 1, type: "height", height: Infinity });
-    say(element, { lightdesk: 1, type: "load", detail: "an event of the page's own" });
+    for (const data of [null, "asset-chosen", 1, [], { ...chosenMessage, lightdesk: 2 }, { ...chosenMessage, type: ["asset-chosen"] }])
+      dispatchMessage(element, data);
+    dispatchMessage(element, { lightdesk: 1, type: "height", height: "9000px" });
+    dispatchMessage(element, { lightdesk: 1, type: "height", height: Infinity });
+    dispatchMessage(element, { lightdesk: 1, type: "load", detail: "an event of the page's own" });
     expect([received, ticketRequest.mock.calls, element.style.height]).toEqual([[], [], ""]);
 
-    say(element, chosen);
-    say(element, { lightdesk: 1, type: "height", height: 1e9 });
+    dispatchMessage(element, chosenMessage);
+    dispatchMessage(element, { lightdesk: 1, type: "height", height: 1e9 });
     expect([received, element.style.height]).toEqual([["asset-chosen"], "100000px"]);
   });
 
-  it("names no product, and never a session that has not begun", async () => {
+  it("names no product and no session before it has begun", async () => {
     const part = (value: unknown) => btoa(JSON.stringify(value));
     const ticketOf = (claims: object) => async () => `${part({})}.${part({ iat: Date.now() / 1000, ...claims })}.c2lnbg`;
     const host = element.getAttribute("host") ?? "";
@@ -65,7 +69,7 @@ describe("element", () => {
     async function panelAfter(ticket: () => Promise<string>, message?: object): Promise<string> {
       Object.assign(element, { getTicket: ticket });
       element.replaceWith(element);
-      if (message) say(element, { lightdesk: 1, ...message });
+      if (message) dispatchMessage(element, { lightdesk: 1, ...message });
       await vi.advanceTimersByTimeAsync(5000);
       return element.shadowRoot?.querySelector("section")?.textContent ?? "";
     }
@@ -92,7 +96,7 @@ describe("worker", () => {
   const PLACE = "https://desk.test/embed/0123456789abcdef01/abcdefgh1234";
   type Page = { url: string; postMessage: (message: unknown, ports: MessagePort[]) => void };
 
-  /** `pages`: the open pages. `ask` returns the worker's answer to a request. */
+  /** `pages`: the open pages. `ask` returns the worker's response to a request. */
   function startWorker(pages: readonly Page[]) {
     const listeners = new Map<string, (event: unknown) => void>();
     const clients = { matchAll: async () => pages, claim: async () => undefined };
@@ -101,11 +105,11 @@ describe("worker", () => {
       skipWaiting: async () => undefined,
       addEventListener: (name: string, hear: () => void) => listeners.set(name, hear),
     };
-    const sent = vi.fn(async (_request: Request) => new Response());
+    const fetchMock = vi.fn(async (_request: Request) => new Response());
     const code = readFileSync("public/embed-worker.js", "utf8");
-    new Function("self", "location", "fetch", "Request", code)(scope, new URL(PLACE), sent, PlainRequest);
+    new Function("self", "location", "fetch", "Request", code)(scope, new URL(PLACE), fetchMock, PlainRequest);
     return {
-      sent,
+      sent: fetchMock,
       ask(path: string): Promise<Response> | undefined {
         let answer: Promise<Response> | undefined;
         listeners.get("fetch")?.({
@@ -133,7 +137,7 @@ describe("worker", () => {
 
   beforeEach(() => void vi.useFakeTimers({ toFake: ["setTimeout"] }));
 
-  it("sends on at once what no page has a bearer for", async () => {
+  it("forwards requests immediately when no page has a bearer", async () => {
     const worker = startWorker([page(undefined), page(undefined)]);
     await worker.ask(`${PLACE}/api/jobs`);
     expect(authorization(worker)).toBeNull();
@@ -148,15 +152,15 @@ describe("worker", () => {
     expect([authorization(worker), worker.sent.mock.calls.length]).toEqual(["Bearer lde_x", 2]);
   });
 
-  it("waits no longer than a second for a page that says nothing", async () => {
+  it("waits at most a second for a silent page", async () => {
     const worker = startWorker([{ url: `${PLACE}/start`, postMessage: () => undefined }]);
-    const answer = worker.ask(`${PLACE}/api/jobs`);
+    const response = worker.ask(`${PLACE}/api/jobs`);
     await vi.advanceTimersByTimeAsync(1000);
-    await answer;
+    await response;
     expect(authorization(worker)).toBeNull();
   });
 
-  it("gives a bearer to no other place and no other site", async () => {
+  it("gives a bearer to no other path and no other site", async () => {
     const worker = startWorker([]);
     worker.tell({ kind: "keep", bearer: "lde_x" }, `${PLACE}/start`);
     expect(worker.ask("https://evil.test/embed/0123456789abcdef01/abcdefgh1234/api/jobs")).toBeUndefined();

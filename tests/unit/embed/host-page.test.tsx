@@ -24,7 +24,7 @@ describe("host page", () => {
     Object.defineProperty(window, "parent", { value: window, configurable: true });
   });
 
-  function say(data: unknown, origin = HOST, source: unknown = around): void {
+  function dispatchMessage(data: unknown, origin = HOST, source: unknown = around): void {
     const event = new MessageEvent("message", { data, origin });
     Object.defineProperty(event, "source", { value: source });
     window.dispatchEvent(event);
@@ -34,7 +34,7 @@ describe("host page", () => {
     const seenJobs = (data: unknown, origin?: string, source?: unknown) => {
       const hostMessages: HostMessage[] = [];
       const stop = onHostMessage([HOST], (message) => hostMessages.push(message));
-      say(data, origin, source);
+      dispatchMessage(data, origin, source);
       stop();
       return hostMessages;
     };
@@ -61,11 +61,11 @@ describe("host page", () => {
       ["with a language that is none", { lightdesk: 1, type: "language", language: { toString: "en" } }],
       ["of another version", { lightdesk: "1", type: "end" }],
       ["with a ticket that is too long", { lightdesk: 1, type: "ticket", ticket: "x".repeat(8001) }],
-    ])("is passed over %s", (_name, data, origin = HOST, source: unknown = around) => {
+    ])("is ignored %s", (_name, data, origin = HOST, source: unknown = around) => {
       expect(seenJobs(data, origin, source)).toEqual([]);
     });
 
-    it("is answered to its origin by name", () => {
+    it("is answered to its exact origin", () => {
       postToHost([HOST], { type: "want-ticket" });
       expect(around.postMessage.mock.calls).toEqual([[{ lightdesk: 1, type: "want-ticket" }, HOST]]);
     });
@@ -78,14 +78,14 @@ describe("host page", () => {
         { ok: true; leftMs: number; isSame: boolean; keeps: "cookie" } | { ok: false; reason: "ticket" | "unreachable" | "console" }
       >,
     ) {
-      const reported: string[] = [];
+      const reports: string[] = [];
       const renewal = startRenewal(15 * MINUTE, {
-        ask: () => reported.push("ask"),
+        requestTicket: () => reports.push("ask"),
         begin,
-        onRenewed: (isSame) => reported.push(`renewed ${isSame}`),
-        onEnded: (reason) => reported.push(`ended ${reason}`),
+        onRenewed: (isSame) => reports.push(`renewed ${isSame}`),
+        onEnded: (reason) => reports.push(`ended ${reason}`),
       });
-      return { reported, renewal, ticket: { type: "ticket", ticket: "x" } as const };
+      return { reported: reports, renewal, ticket: { type: "ticket", ticket: "x" } as const };
     }
     const good = async () => ({ ok: true, leftMs: 15 * MINUTE, isSame: true, keeps: "cookie" }) as const;
 
@@ -101,7 +101,7 @@ describe("host page", () => {
       renewal.stop();
     });
 
-    it("is renewed at once where the console says that it has ended", () => {
+    it("is renewed immediately when the console reports its end", () => {
       const { reported, renewal } = world(good);
       notifyResponse({ path: "/api/jobs", method: "GET", status: 401 });
       notifyResponse({ path: "/api/queue", method: "GET", status: 401 });
@@ -134,7 +134,7 @@ describe("host page", () => {
       expect(reported).toEqual(["ask", "ended refused"]);
     });
 
-    it("retries while nothing answers, and ends at its expiry", () => {
+    it("retries while unanswered and ends at its expiry", () => {
       const { reported } = world(good);
       vi.advanceTimersByTime(15 * MINUTE);
       expect(reported.filter((value) => value === "ask").length).toBeGreaterThan(5);
@@ -167,7 +167,7 @@ describe("host jobs", () => {
     </ConnectionProvider>
   );
 
-  it("ends each, also when another connection is open by then", async () => {
+  it("ends each one, also when another connection is open by then", async () => {
     const requests: string[] = [];
     vi.stubGlobal("fetch", async (address: string) => {
       if (address.startsWith("/api/console/queue")) return Response.json({ running: [], pending: [], source: "queue", canStop: true });
@@ -179,12 +179,12 @@ describe("host jobs", () => {
     notifyResponse({ path: "/api/prompt?connection=two", method: "POST", status: 200, value: { prompt_id: "job-2" } });
     renderResult.rerender(page("two"));
     await vi.advanceTimersByTimeAsync(4000);
-    const posted = around.postMessage.mock.calls.map(([{ type, id }]) => `${type} ${id}`);
-    expect(posted.toSorted()).toEqual(["job-ended job-1", "job-ended job-2", "job-submitted job-1", "job-submitted job-2"]);
+    const messages = around.postMessage.mock.calls.map(([{ type, id }]) => `${type} ${id}`);
+    expect(messages.toSorted()).toEqual(["job-ended job-1", "job-ended job-2", "job-submitted job-1", "job-submitted job-2"]);
     expect(requests.toSorted()).toEqual(["/api/jobs/job-1?connection=one", "/api/jobs/job-2?connection=two"]);
   });
 
-  it.each(["visible", "hidden"] as const)("reports the ends of many jobs of a %s page by one topic", async (visibility) => {
+  it.each(["visible", "hidden"] as const)("reports the ends of many jobs of a %s page on one topic", async (visibility) => {
     vi.spyOn(document, "visibilityState", "get").mockReturnValue(visibility);
     const watched: string[] = [];
     let sendList = async (): Promise<void> => undefined;

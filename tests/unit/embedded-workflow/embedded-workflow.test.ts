@@ -1,4 +1,4 @@
-// Which files carry a workflow, as their programs write it: ffmpeg made the fixtures, the pictures are made here.
+// Files with a workflow as their programs write it: fixtures by ffmpeg, pictures made here.
 import { readdirSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { readEmbeddedWorkflow } from "@/lib/browser/embedded-workflow";
@@ -11,14 +11,14 @@ import { avif, box, carried, carrier, chunk, glb, jpeg, packedText, plainText, p
 const graph = '{"1":{"class_type":"EmptyImage","inputs":{"width":48,"height":32,"batch_size":1,"color":255}}}';
 const drawing = '{"id":"3d1f2a54-8f6f-4a86-9b7c-0c2a5d1e9f10","nodes":[{"id":1,"type":"EmptyImage"}],"links":[],"version":0.4}';
 
-async function both(bytes: Uint8Array) {
-  const match = await carried(bytes);
-  const reading = match.kind === "workflow" ? readWorkflow(match.text) : undefined;
-  return reading?.ok ? { graph: reading.value.graph, drawing: drawingIn(reading.value.extraData) } : match;
+async function readBoth(bytes: Uint8Array) {
+  const result = await carried(bytes);
+  const reading = result.kind === "workflow" ? readWorkflow(result.text) : undefined;
+  return reading?.ok ? { graph: reading.value.graph, drawing: drawingIn(reading.value.extraData) } : result;
 }
 
 it.each(readdirSync("tests/fixtures/carriers"))("%s contains the executed graph and the editor's drawing", async (name) => {
-  expect(await both(carrier(name))).toMatchObject({
+  expect(await readBoth(carrier(name))).toMatchObject({
     graph: { "1": { class_type: "EmptyImage", inputs: { width: 48 } }, "2": { inputs: { filename_prefix: "carried ☃" } } },
     drawing: { id: "3d1f2a54-8f6f-4a86-9b7c-0c2a5d1e9f10", nodes: { length: 3 } },
   });
@@ -45,7 +45,7 @@ describe("pictures and scenes", () => {
         ),
     ],
   ])("%s", async (_, make) => {
-    expect(await both(await make())).toMatchObject({ graph: JSON.parse(graph), drawing: JSON.parse(drawing) });
+    expect(await readBoth(await make())).toMatchObject({ graph: JSON.parse(graph), drawing: JSON.parse(drawing) });
   });
 
   it.each(["avif", "avis", "heic", "mif1"])("%s without an EXIF block is a picture without a workflow", async (brand) => {
@@ -57,10 +57,10 @@ describe("pictures and scenes", () => {
     expect(await carried(bytes)).toEqual({ kind: "none", isPicture: true });
   });
 
-  it("letters of every script stay, and numbers that JSON does not know become nothing", async () => {
-    const written =
+  it("keeps letters of every script and drops numbers JSON can't represent", async () => {
+    const promptText =
       '{"1":{"class_type":"PreviewAny","inputs":{"text":"雪 NaN, ок","seed":18446744073709551615,"cfg":NaN},"is_changed":[NaN]}}';
-    expect(await both(await png(plainText("prompt", written)))).toMatchObject({
+    expect(await readBoth(await png(plainText("prompt", promptText)))).toMatchObject({
       graph: { "1": { inputs: { text: "雪 NaN, ок", seed: 18446744073709551615n, cfg: null } } },
     });
   });
@@ -76,12 +76,12 @@ it("reads only the headers of a two-gigabyte video", async () => {
   const begins = film.subarray(0, film.readUInt32BE(0));
   const parts = [begins, head];
   const at = begins.length + 2_000_000_000;
-  let read = 0;
+  let readCount = 0;
   const source = {
     size: at + film.length - moov,
     text: () => Promise.reject(new Error("too much")),
     read: async (from: number, to: number) => {
-      read += to - from;
+      readCount += to - from;
       const bytes = new Uint8Array(to - from);
       bytes.set(Buffer.concat(parts).subarray(from, to));
       if (to > at) bytes.set(film.subarray(moov + Math.max(0, from - at), moov + to - at), Math.max(0, at - from));
@@ -89,7 +89,7 @@ it("reads only the headers of a two-gigabyte video", async () => {
     },
   };
   expect((await readEmbeddedWorkflow(source)).kind).toBe("workflow");
-  expect(read).toBeLessThan(100_000);
+  expect(readCount).toBeLessThan(100_000);
 });
 
 it.each([
@@ -106,7 +106,7 @@ it.each([
   expect(await carried(await make())).toEqual(response);
 });
 
-it("does not blame the file for an unreadable part", async () => {
+it("doesn't blame the file for an unreadable part", async () => {
   const source = { ...bytesOfBlob(new Blob([new Uint8Array(carrier("both.flac"))])), read: () => Promise.reject(new Error("gone")) };
   await expect(readEmbeddedWorkflow(source)).rejects.toThrow("gone");
 });
@@ -116,7 +116,7 @@ const begins = film.readUInt32BE(0);
 const moov = film.indexOf("moov") - 4;
 /** A film with its index behind a megabyte of pictures. */
 const long = Buffer.concat([film.subarray(0, begins), box("mdat", Buffer.alloc(1_000_000)), film.subarray(moov)]);
-let sent = 0;
+let sentBytes = 0;
 let isGone = false;
 const server = await startLittleServer((request, response) => {
   const [from = 0, to = 0] =
@@ -127,7 +127,7 @@ const server = await startLittleServer((request, response) => {
   if (isGone) return void response.writeHead(404).end();
   if (request.url?.includes("plain")) return void response.writeHead(200).end(long);
   const part = long.subarray(from, to + 1);
-  sent += part.length;
+  sentBytes += part.length;
   response.writeHead(206, { "content-range": `bytes ${from}-${from + part.length - 1}/${long.length}` }).end(part);
 });
 
@@ -140,7 +140,7 @@ async function sourceAt(path: string): Promise<ByteSource> {
 
 it("reads a long file only up to its texts", async () => {
   expect((await readEmbeddedWorkflow(await sourceAt("film"))).kind).toBe("workflow");
-  expect(sent).toBeLessThan(400_000);
+  expect(sentBytes).toBeLessThan(400_000);
 });
 
 it("reads a file whole from a service without ranges", async () => {

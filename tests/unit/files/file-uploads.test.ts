@@ -4,12 +4,12 @@ import { failed, ok } from "@/lib/shared/result";
 import { eventually } from "@/tests/support/eventually";
 
 const file = new File(["x"], "x");
-const named = (...paths: string[]) => paths.map((path) => ({ path, file }));
-const there = failed({ code: "CONFLICT", message: "exists", status: 409 });
+const filesNamed = (...paths: string[]) => paths.map((path) => ({ path, file }));
+const conflict = failed({ code: "CONFLICT", message: "exists", status: 409 });
 
-/** A service that holds what it was sent; each request waits to be released. */
+/** A service that records requests; each one waits to be released. */
 function serviceWith(existing: readonly string[]) {
-  const stored = new Set(existing);
+  const existingPaths = new Set(existing);
   const waiting: { path: string; finish: () => void }[] = [];
   const send: SendFile = ({ path }, { overwrite }) =>
     new Promise((resolve) => {
@@ -18,20 +18,20 @@ function serviceWith(existing: readonly string[]) {
           waiting.findIndex((item) => item.path === path),
           1,
         );
-        if (stored.has(path) && !overwrite) return resolve(there);
-        stored.add(path);
+        if (existingPaths.has(path) && !overwrite) return resolve(conflict);
+        existingPaths.add(path);
         resolve(ok(undefined));
       };
       waiting.push({ path, finish });
     });
-  return { send, stored, waiting };
+  return { send, stored: existingPaths, waiting };
 }
 const states = (uploads: ReturnType<typeof createFileUploads>) => uploads.get().map(({ path, state }) => `${path} ${state}`);
 
 test("uploads three files at a time", async () => {
   const service = serviceWith([]);
   const uploads = createFileUploads(service.send);
-  uploads.add(named("a", "b", "c", "d"), undefined);
+  uploads.add(filesNamed("a", "b", "c", "d"), undefined);
   expect(service.waiting.map(({ path }) => path)).toEqual(["a", "b", "c"]);
   service.waiting[1]?.finish();
   await eventually(() => expect(service.waiting.map(({ path }) => path)).toEqual(["a", "c", "d"]));
@@ -44,7 +44,7 @@ test("reports upload progress and restarts it on a retry", async () => {
     reporters.push(onProgress);
     return new Promise((resolve) => (end = () => resolve(failed({ code: "CONSOLE_UNREACHABLE", message: "", status: 0 }))));
   });
-  uploads.add(named("a"), undefined);
+  uploads.add(filesNamed("a"), undefined);
   reporters[0]?.(0.5);
   expect(uploads.get()[0]).toMatchObject({ state: "sending", share: 0.5 });
   end?.();
@@ -53,28 +53,28 @@ test("reports upload progress and restarts it on a retry", async () => {
   expect(uploads.get()[0]).toMatchObject({ state: "sending", share: undefined });
 });
 
-test("asks about existing files and replaces or keeps each", async () => {
+test("confirms existing files and replaces or keeps each", async () => {
   const service = serviceWith(["a", "b"]);
   const uploads = createFileUploads(service.send);
-  uploads.add(named("a", "b", "c"), undefined);
+  uploads.add(filesNamed("a", "b", "c"), undefined);
   for (const { finish } of [...service.waiting]) finish();
   await eventually(() => expect(states(uploads)).toEqual(["a conflict", "b conflict", "c stored"]));
   const [a, b] = uploads.get();
-  uploads.answer(a?.key ?? 0, "replace", false);
-  uploads.answer(b?.key ?? 0, "keep", false);
+  uploads.resolveConflict(a?.key ?? 0, "replace", false);
+  uploads.resolveConflict(b?.key ?? 0, "keep", false);
   expect(states(uploads)).toEqual(["a sending", "b skipped", "c stored"]);
   service.waiting[0]?.finish();
   await eventually(() => expect(states(uploads)[0]).toBe("a stored"));
 });
 
-test("applies one answer to later conflicts of the same batch only", async () => {
+test("applies one choice to later conflicts of the same batch only", async () => {
   const service = serviceWith(["a", "b", "c", "d", "e"]);
   const uploads = createFileUploads(service.send);
-  uploads.add(named("a", "b", "c", "d"), undefined);
-  uploads.add(named("e"), undefined);
+  uploads.add(filesNamed("a", "b", "c", "d"), undefined);
+  uploads.add(filesNamed("e"), undefined);
   service.waiting[0]?.finish();
   await eventually(() => expect(states(uploads)[0]).toBe("a conflict"));
-  uploads.answer(uploads.get()[0]?.key ?? 0, "keep", true);
+  uploads.resolveConflict(uploads.get()[0]?.key ?? 0, "keep", true);
   while (service.waiting.length > 0) {
     service.waiting[0]?.finish();
     await new Promise((resolve) => setImmediate(resolve));
@@ -89,7 +89,7 @@ test("cancels a file taken off the list and starts the next", () => {
     signals.push(options.signal);
     return service.send(upload, options);
   });
-  uploads.add(named("a", "b", "c", "d"), undefined);
+  uploads.add(filesNamed("a", "b", "c", "d"), undefined);
   uploads.remove(uploads.get()[0]?.key ?? 0);
   expect(signals[0]?.aborted).toBe(true);
   expect(states(uploads)).toEqual(["b sending", "c sending", "d sending"]);
@@ -99,7 +99,7 @@ test("shows a failure with its file and retries it", async () => {
   let isDown = true;
   const failure = { code: "UPSTREAM_UNREACHABLE", message: "", status: 502 };
   const uploads = createFileUploads(() => Promise.resolve(isDown ? failed(failure) : ok(undefined)));
-  uploads.add(named("a"), undefined);
+  uploads.add(filesNamed("a"), undefined);
   await eventually(() => expect(uploads.get()[0]).toMatchObject({ state: "failed", failure }));
   isDown = false;
   uploads.again(uploads.get()[0]?.key ?? 0);
@@ -115,7 +115,7 @@ test("keeps stored files on stop, marks the rest and resumes on demand", async (
     signals.push(options.signal);
     return service.send(upload, options);
   });
-  uploads.add(named("a", "b", "c", "d", "e"), undefined);
+  uploads.add(filesNamed("a", "b", "c", "d", "e"), undefined);
   service.waiting[0]?.finish();
   service.waiting[0]?.finish();
   await eventually(() => expect(states(uploads)).toEqual(["a stored", "b conflict", "c sending", "d sending", "e sending"]));

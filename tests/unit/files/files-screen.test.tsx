@@ -95,13 +95,13 @@ describe("files screen", () => {
 
 describe("file panel", () => {
   let requests: string[];
-  let stored: string | undefined;
+  let storedText: string | undefined;
   beforeEach(() => {
     requests = [];
-    stored = undefined;
+    storedText = undefined;
     vi.stubGlobal("fetch", async (path: string) => {
       requests.push(path);
-      if (stored !== undefined) return new Response(stored);
+      if (storedText !== undefined) return new Response(storedText);
       return Response.json({ code: "NOT_FOUND", message: "", request_id: "r" }, { status: 404 });
     });
   });
@@ -119,12 +119,12 @@ describe("file panel", () => {
       onMoved={() => undefined}
     />
   );
-  const acts = () => screen.queryAllByRole("button").map(({ textContent }) => textContent);
+  const buttonTexts = () => screen.queryAllByRole("button").map(({ textContent }) => textContent);
 
   test("offers nothing for a removed file", async () => {
     renderInApp(panelOf("gone.json"));
     expect(await screen.findByText("The file no longer exists.")).toBeTruthy();
-    expect(acts()).not.toContain("Delete");
+    expect(buttonTexts()).not.toContain("Delete");
     expect(screen.queryByText("Open in Run")).toBeNull();
     expect(screen.queryByText("Download")).toBeNull();
   });
@@ -132,21 +132,21 @@ describe("file panel", () => {
   test("shows an empty file without a request", () => {
     renderInApp(panelOf("empty.txt", { kind: "file", path: "empty.txt", name: "empty.txt", bytes: 0, modifiedMs: 1, files: 1 }));
     expect(screen.getByText("The file is empty.")).toBeTruthy();
-    expect([requests, acts().includes("Delete")]).toEqual([[], true]);
+    expect([requests, buttonTexts().includes("Delete")]).toEqual([[], true]);
   });
 
   test("rereads files changed by others and drops removed ones", async () => {
     const row = { kind: "file", path: "a.json", name: "a.json", bytes: 2, modifiedMs: 1, files: 1 } as const;
-    stored = "{}";
+    storedText = "{}";
     const { rerender } = renderInApp(panelOf("a.json", row));
     expect(await screen.findByText("{}")).toBeTruthy();
-    stored = "[]";
+    storedText = "[]";
     rerender(inApp(panelOf("a.json", { ...row, modifiedMs: 2 })));
     expect(await screen.findByText("[]")).toBeTruthy();
-    stored = undefined;
+    storedText = undefined;
     rerender(inApp(panelOf("a.json")));
     expect(await screen.findByText("The file no longer exists.")).toBeTruthy();
-    expect(acts()).not.toContain("Delete");
+    expect(buttonTexts()).not.toContain("Delete");
   });
 
   test("shows the last two folders of a path and expands the rest", () => {
@@ -182,7 +182,7 @@ describe("move file", () => {
     act(() => void fireEvent.change(screen.getByRole("textbox", { hidden: true }), { target: { value: path } }));
     return calls;
   }
-  /** Whether other parts of the page know by now that files cannot be moved here. */
+  /** Whether other parts of the page know that files can't be moved here. */
   function learnt(): boolean {
     const { result } = renderHook(() => useCapabilities("c", []));
     return result.current.isRefused("userdata.move") && result.current.has("userdata.move") === false;
@@ -217,9 +217,9 @@ describe("move file", () => {
     expect(learnt()).toBe(true);
     cleanup();
     answers = [refusal(404, "NOT_FOUND")];
-    const gone = await openWith("b.json");
+    const removedFiles = await openWith("b.json");
     await press("Move");
-    expect(gone).toEqual([]);
+    expect(removedFiles).toEqual([]);
     expect(screen.getByText("Not found")).toBeTruthy();
   });
 });
@@ -242,7 +242,7 @@ describe("new folder", () => {
   const type = (name: string) =>
     act(() => void fireEvent.change(screen.getByRole("textbox", { hidden: true }), { target: { value: name } }));
 
-  test("Enter creates the folder, and chosen files go into it", async () => {
+  test("creates the folder on Enter and puts chosen files into it", async () => {
     const calls: string[] = [];
     renderInApp(
       <NewFolder
@@ -285,20 +285,20 @@ describe("new folder", () => {
 
   test("shows no drop area to read-only members and links to existing files", async () => {
     const query = { dir: "/", all: false, name: "", sort: "name", order: "asc", offset: 0 } as const;
-    const opened: string[] = [];
+    const openedPaths: string[] = [];
     const nothing = () => undefined;
     renderInApp(
       <FilesEmpty
         query={query}
         hasFiles={false}
         canChange={false}
-        onOpen={(dir) => opened.push(dir)}
+        onOpen={(dir) => openedPaths.push(dir)}
         onClear={nothing}
         onFiles={nothing}
       />,
     );
     expect(screen.queryByText(/Drop/)).toBeNull();
     await press("Open workflows/");
-    expect(opened).toEqual(["workflows/"]);
+    expect(openedPaths).toEqual(["workflows/"]);
   });
 });

@@ -18,7 +18,7 @@ import { readAddress } from "@/lib/contract/params";
 
 const DEFAULT_QUERY = readAddress(filesParams, new URLSearchParams()).query;
 
-const listed = [
+const listedFiles = [
   { path: "b 10%.json", size: 10, modified: 1_767_225_600_000 },
   { path: "B2.json", size: 5, modified: 1_767_225_700 },
   { path: "deep/er/ünï.txt", size: 7, modified: "2026-01-02T00:00:00Z" },
@@ -27,26 +27,26 @@ const listed = [
 const names = (view: ReturnType<typeof toFilesView>) => view.rows.map(({ name }) => name);
 
 test("derives folders from paths, lists them first and sums sizes", () => {
-  const view = toFilesView(listed, DEFAULT_QUERY);
+  const view = toFilesView(listedFiles, DEFAULT_QUERY);
   expect(names(view)).toEqual(["deep", "b 10%.json", "B2.json"]);
   expect(view.rows[0]).toMatchObject({ kind: "folder", path: "deep/", files: 2, bytes: 10, modifiedMs: Date.parse("2026-01-02") });
   expect(view).toMatchObject({ files: 4, bytes: 25, total: 3 });
 });
 
 test("shows nested files flat on request and filters case-insensitively", () => {
-  expect(names(toFilesView(listed, { ...DEFAULT_QUERY, all: true }))).toHaveLength(4);
-  expect(names(toFilesView(listed, { ...DEFAULT_QUERY, all: true, name: "ÜN" }))).toEqual(["deep/er/ünï.txt"]);
+  expect(names(toFilesView(listedFiles, { ...DEFAULT_QUERY, all: true }))).toHaveLength(4);
+  expect(names(toFilesView(listedFiles, { ...DEFAULT_QUERY, all: true, name: "ÜN" }))).toEqual(["deep/er/ünï.txt"]);
 });
 
 test("finds names in any Unicode spelling and counts files in folders", () => {
   const spelt = [{ path: "u\u0308.txt" }, { path: "a/\u00fc.txt" }];
-  expect(toFilesView(spelt, { ...DEFAULT_QUERY, name: "\u00fc" })).toMatchObject({ rows: [{ path: "u\u0308.txt" }], below: 2 });
-  expect(toFilesView(spelt.slice(1), { ...DEFAULT_QUERY, name: "\u00dc" })).toMatchObject({ rows: [], below: 1 });
+  expect(toFilesView(spelt, { ...DEFAULT_QUERY, name: "\u00fc" })).toMatchObject({ rows: [{ path: "u\u0308.txt" }], counts: 2 });
+  expect(toFilesView(spelt.slice(1), { ...DEFAULT_QUERY, name: "\u00dc" })).toMatchObject({ rows: [], counts: 1 });
 });
 
 test("sorts sizes and times both ways and distinguishes seconds from milliseconds", () => {
   const by = (sort: "size" | "modified", order: "asc" | "desc") =>
-    names(toFilesView(listed.slice(0, 2), { ...DEFAULT_QUERY, sort, order }));
+    names(toFilesView(listedFiles.slice(0, 2), { ...DEFAULT_QUERY, sort, order }));
   expect(by("size", "asc")).toEqual(["B2.json", "b 10%.json"]);
   expect(by("modified", "desc")).toEqual(["B2.json", "b 10%.json"]);
 });
@@ -60,8 +60,8 @@ test("uses whole paths in a folder that contains its own name", () => {
 });
 
 test("pages a listing of a hundred thousand files", () => {
-  const many = Array.from({ length: 100_000 }, (_, index) => ({ path: `f${index}`, size: 1, modified: undefined }));
-  const view = toFilesView(many, { ...DEFAULT_QUERY, offset: ROWS });
+  const manyFiles = Array.from({ length: 100_000 }, (_, index) => ({ path: `f${index}`, size: 1, modified: undefined }));
+  const view = toFilesView(manyFiles, { ...DEFAULT_QUERY, offset: ROWS });
   expect([view.rows.length, view.total, view.rows[0]?.name]).toEqual([ROWS, 100_000, `f${ROWS}`]);
 });
 
@@ -100,7 +100,7 @@ test("reads UTF-8 without NUL as text and tolerates a cut letter", () => {
 });
 
 describe("file removals", () => {
-  const many = Array.from({ length: 10 }, (_, at) => `old/${at}.json`);
+  const paths = Array.from({ length: 10 }, (_, at) => `old/${at}.json`);
   let deleted: string[];
   let answers: Record<string, () => Response>;
   let maxInFlight: number;
@@ -114,7 +114,7 @@ describe("file removals", () => {
       const { pathname, searchParams } = new URL(address, "http://console");
       if (init.method !== "DELETE") {
         const dir = `${searchParams.get("dir")}/`.replaceAll(/\/+/g, "/");
-        return Response.json(many.filter((path) => path.startsWith(dir)).map((path) => ({ path: path.slice(dir.length) })));
+        return Response.json(paths.filter((path) => path.startsWith(dir)).map((path) => ({ path: path.slice(dir.length) })));
       }
       const path = decodeURIComponent(pathname.split("/").at(-1) ?? "");
       underWay += 1;
@@ -134,15 +134,15 @@ describe("file removals", () => {
   test("deletes a folder file by file, four at a time", async () => {
     const files = await filesOf(["old/", "old/3.json"], "c");
     if (!files.ok) throw new Error("the folder was not listed");
-    expect(files.value.map(({ id }) => id).sort()).toEqual(many);
-    const done: number[] = [];
-    const entries = await deleteFiles(files.value, work(undefined, done));
-    expect([deleted.toSorted(), maxInFlight, done]).toEqual([many, 4, [4, 4, 2]]);
+    expect(files.value.map(({ id }) => id).sort()).toEqual(paths);
+    const progressCounts: number[] = [];
+    const entries = await deleteFiles(files.value, work(undefined, progressCounts));
+    expect([deleted.toSorted(), maxInFlight, progressCounts]).toEqual([paths, 4, [4, 4, 2]]);
     expect(new Set(outcomesOf(entries))).toEqual(new Set(["deleted"]));
   });
 
-  test("reports why a file was refused, and stops at a failure that would affect the rest", async () => {
-    const files = many.map((id) => ({ id }));
+  test("reports why a file was refused and stops at a general failure", async () => {
+    const files = paths.map((id) => ({ id }));
     answers["old/0.json"] = refusal(404, "NOT_FOUND");
     answers["old/5.json"] = refusal(501, "NOT_IMPLEMENTED");
     const entries = await deleteFiles(files, work());

@@ -6,8 +6,8 @@ import { failed, ok } from "@/lib/shared/result";
 import { eventually } from "@/tests/support/eventually";
 import { renderInApp } from "../components/render";
 
-const there = failed({ code: "CONFLICT", message: "exists", status: 409 });
-const named = (...paths: string[]) => paths.map((path) => ({ path, file: new File(["x"], path) }));
+const conflict = failed({ code: "CONFLICT", message: "exists", status: 409 });
+const filesNamed = (...paths: string[]) => paths.map((path) => ({ path, file: new File(["x"], path) }));
 const dialog = () => screen.queryByRole("dialog");
 const press = (name: string) => act(async () => fireEvent.click(screen.getByRole("button", { name })));
 
@@ -20,10 +20,10 @@ function listOf(...paths: string[]) {
       replaced.push(path);
       return Promise.resolve(ok(undefined));
     }
-    return new Promise((resolve) => waiting.push(() => resolve(there)));
+    return new Promise((resolve) => waiting.push(() => resolve(conflict)));
   });
   renderInApp(<UploadsList uploads={uploads} />);
-  act(() => uploads.add(named(...paths), undefined));
+  act(() => uploads.add(filesNamed(...paths), undefined));
   const next = (at = 0) => act(async () => waiting.splice(at, 1)[0]?.());
   return { next, replaced, uploads };
 }
@@ -41,7 +41,7 @@ test("keeps a closed question closed until it is requested again", async () => {
   expect(dialog()).toBeTruthy();
 });
 
-test("applies one answer to all while others are still uploading", async () => {
+test("applies one choice to all while others are still uploading", async () => {
   const { next, replaced } = listOf("a", "b", "c");
   await next();
   act(() => void fireEvent.click(screen.getByRole("checkbox")));
@@ -79,14 +79,14 @@ test("resets the check box for all at the next upload", async () => {
   await next();
   act(() => void fireEvent.click(screen.getByRole("checkbox")));
   act(() => HTMLDialogElement.prototype.close.call(dialog()));
-  act(() => uploads.add(named("c", "d"), undefined));
+  act(() => uploads.add(filesNamed("c", "d"), undefined));
   await next(1);
   expect(screen.getByRole<HTMLInputElement>("checkbox").checked).toBe(false);
 });
 
-test("closed, the question asks no more about any upload, and opens again by one press", async () => {
+test("closes the dialog for all uploads and reopens it on click", async () => {
   const { next, uploads } = listOf("a");
-  act(() => uploads.add(named("b"), undefined));
+  act(() => uploads.add(filesNamed("b"), undefined));
   await next();
   await next();
   act(() => HTMLDialogElement.prototype.close.call(dialog()));

@@ -25,7 +25,7 @@ function tossed(count: number, seed: number): Graph {
   return graphOf(Object.fromEntries(ids.map((id) => [id, Array.from({ length: toss(4) }, () => ids[toss(count)] ?? "")])));
 }
 
-/** Each node takes inputs from some of those before it, near and far ones. */
+/** Each node takes inputs from some earlier ones, near and far. */
 function woven(count: number, seed: number): Graph {
   let state = seed;
   const toss = (limit: number) => Math.floor(((state = (state * 1103515245 + 12345) % 2147483648) / 2147483648) * limit);
@@ -46,7 +46,7 @@ function overlaps(nodes: readonly PlacedNode[]): string[] {
 }
 
 describe("a drawn workflow", () => {
-  it("puts every node to the right of what it takes from", () => {
+  it("places every node to the right of its sources", () => {
     const { nodes } = layoutGraph(graphOf({ save: ["sampler"], sampler: ["model", "text"], text: ["model"], model: [] }));
     const x = (id: string) => nodes.get(id)?.x ?? Number.NaN;
     expect(x("model")).toBeLessThan(x("text"));
@@ -54,7 +54,7 @@ describe("a drawn workflow", () => {
     expect(x("sampler")).toBeLessThan(x("save"));
   });
 
-  it("upright puts every node below what it takes from, with no two overlapping", () => {
+  it("places every node below its sources when upright, without overlaps", () => {
     const { nodes, width, height } = layoutGraph(
       graphOf({ save: ["sampler"], sampler: ["model", "text"], text: ["model"], model: [] }),
       true,
@@ -74,7 +74,7 @@ describe("a drawn workflow", () => {
     expect(layoutGraph(tossed(200, 7))).toEqual(layoutGraph(tossed(200, 7)));
   });
 
-  it("lets no two nodes overlap, with loops and all, and keeps all inside its frame", () => {
+  it("lets no nodes overlap, even with loops, and keeps them in the frame", () => {
     for (const seed of [1, 2, 3, 4, 5, 6, 7, 8]) {
       const graph = tossed(150, seed);
       const { nodes, width, height } = layoutGraph(graph);
@@ -116,7 +116,7 @@ describe("a drawn workflow", () => {
     expect([via("a", "b"), via("d", "a")]).toEqual([[], []]);
   });
 
-  it("survives loops, a node that takes from itself, and links to nothing", () => {
+  it("handles loops, self-links and dangling links", () => {
     const { nodes, edges } = layoutGraph(graphOf({ a: ["b"], b: ["a"], self: ["self"], lost: ["nowhere"], __proto__x: [] }));
     expect([...nodes.keys()].sort()).toEqual(["__proto__x", "a", "b", "lost", "self"]);
     expect(edges.map(({ source, target }) => `${source}>${target}`).sort()).toEqual(["a>b", "b>a", "self>self"]);
@@ -140,15 +140,16 @@ describe("a drawn workflow", () => {
 
 const read = (file: unknown) => (isEditorFile(file) ? readEditorFile(file) : expect.fail("no file of the editor"));
 const pair = (name: string) => read(JSON.parse(readFileSync(`tests/fixtures/editor-pairs/${name}.editor.json`, "utf8")));
-const one = (node: JsonObject, more: JsonObject = {}) => layoutEditorFile(read({ nodes: [{ id: 1, type: "X", ...node }], ...more }), []);
+const layoutOne = (node: JsonObject, more: JsonObject = {}) =>
+  layoutEditorFile(read({ nodes: [{ id: 1, type: "X", ...node }], ...more }), []);
 
-test("places nodes as the editor does, with titles, notes and groups", () => {
+test("places nodes like the editor, with titles, notes and groups", () => {
   const { nodes, groups, edges } = layoutEditorFile(pair("11-notes-and-groups"), []);
   const all = [...nodes.values()];
   expect(all.map(({ look }) => look?.kind).sort()).toEqual(["node", "node", "note", "note"]);
   expect(groups?.length).toBeGreaterThan(0);
   expect(edges).toHaveLength(1);
-  const graphLayout = one(
+  const graphLayout = layoutOne(
     { pos: [100, 200], size: { "0": 300, "1": 90 }, bgcolor: "#335" },
     { groups: [{ title: "All", bounding: [90, 100, 500, 300], color: "#A88" }] },
   );
@@ -158,13 +159,13 @@ test("places nodes as the editor does, with titles, notes and groups", () => {
 });
 
 test("draws muted, bypassed and collapsed nodes and ignores bad colours", () => {
-  expect(one({ mode: 2 }).nodes.get("1")?.look?.mode).toBe("muted");
-  expect(one({ mode: 4 }).nodes.get("1")?.look?.mode).toBe("bypassed");
-  expect(one({ size: [300, 400], flags: { collapsed: true } }).nodes.get("1")).toMatchObject({ width: 160, height: 30 });
-  expect(one({ color: "red;background:url(//x)", bgcolor: {} }).nodes.get("1")?.look?.color).toBeUndefined();
+  expect(layoutOne({ mode: 2 }).nodes.get("1")?.look?.mode).toBe("muted");
+  expect(layoutOne({ mode: 4 }).nodes.get("1")?.look?.mode).toBe("bypassed");
+  expect(layoutOne({ size: [300, 400], flags: { collapsed: true } }).nodes.get("1")).toMatchObject({ width: 160, height: 30 });
+  expect(layoutOne({ color: "red;background:url(//x)", bgcolor: {} }).nodes.get("1")?.look?.color).toBeUndefined();
 });
 
-test("leaves out an enabled node only when another graph has it", () => {
+test("omits an enabled node only when another graph has it", () => {
   const file = read({
     nodes: [
       { id: 1, type: "X" },
@@ -190,10 +191,13 @@ test("draws a subgraph as one box with nodes by graph id", () => {
 });
 
 test("makes every position and size finite", () => {
-  const odd = fc.oneof(fc.jsonValue({ maxDepth: 2 }), fc.constantFrom<unknown>(1e300, -1e300, [NaN, 1], [1e308, -1e308], { "0": "x" }));
+  const anyValue = fc.oneof(
+    fc.jsonValue({ maxDepth: 2 }),
+    fc.constantFrom<unknown>(1e300, -1e300, [NaN, 1], [1e308, -1e308], { "0": "x" }),
+  );
   fc.assert(
-    fc.property(odd, odd, odd, odd, (pos, size, flags, bounding) => {
-      const layout = one(
+    fc.property(anyValue, anyValue, anyValue, anyValue, (pos, size, flags, bounding) => {
+      const layout = layoutOne(
         { pos, size, flags, inputs: [{ link: 1 }] },
         { links: [[1, 1, 1e300, 1, 0, "*"]], groups: [{ bounding }, bounding] },
       );
@@ -208,9 +212,9 @@ test("makes every position and size finite", () => {
   );
 });
 
-test("very many groups, and an id of very many parts, are drawn up to a bound", () => {
+test("draws very many groups and very long ids up to a limit", () => {
   const groups = Array.from({ length: 300_000 }, (_, at) => ({ bounding: [at, 5, 10, 10] }));
-  const graphLayout = one({ pos: [100, 200] }, { groups });
+  const graphLayout = layoutOne({ pos: [100, 200] }, { groups });
   expect(graphLayout.groups).toHaveLength(1_000);
   expect(graphLayout.nodes.get("1")).toMatchObject({ x: 100, y: 165 });
   expect(boxOf(read({ nodes: [{ id: 1, type: "X" }] }), `1${":1".repeat(1_000_000)}`)).toEqual({ inside: [], id: "1" });

@@ -41,19 +41,19 @@ describe("a stored workflow", () => {
 });
 
 describe("saving", () => {
-  const seen: { url: string; body: string }[] = [];
+  const requests: { url: string; body: string }[] = [];
   let isThere = false;
   beforeEach(() => {
-    seen.length = 0;
+    requests.length = 0;
     isThere = false;
     vi.stubGlobal("fetch", async (url: string, init: RequestInit) => {
-      seen.push({ url, body: String(init.body) });
+      requests.push({ url, body: String(init.body) });
       const isRefused = isThere && url.includes("overwrite=false");
       return isRefused ? Response.json({ code: "CONFLICT", message: "" }, { status: 409 }) : Response.json({ path: "x" });
     });
   });
 
-  it("asks before it replaces a file, and asks again for another name", async () => {
+  it("confirms before replacing a file, and again for another name", async () => {
     isThere = true;
     renderInApp(<SaveWorkflow title="hero" textOf={() => "{}"} connection="c1" />);
     fireEvent.click(screen.getByRole("button", { name: "Save" }));
@@ -64,7 +64,7 @@ describe("saving", () => {
     fireEvent.change(screen.getByRole("textbox"), { target: { value: "hero" } });
     fireEvent.click(screen.getByRole("button", { name: "Replace" }));
     await eventually(() => expect(screen.queryByRole("textbox")).toBeNull());
-    expect(seen.map(({ url }) => url)).toEqual([
+    expect(requests.map(({ url }) => url)).toEqual([
       "/api/userdata/workflows%2Fhero.json?overwrite=false&full_info=true&connection=c1",
       "/api/userdata/workflows%2Fhero.json?overwrite=true&full_info=true&connection=c1",
     ]);

@@ -25,7 +25,7 @@ describe("the visible part of a drawing", () => {
     expect(zoomed(before, 1e9, { x: 0, y: 0 }).scale).toBe(4);
   });
 
-  it("brings a node into the middle, where it is in view and can be pressed", () => {
+  it("centres a node so that it is visible and clickable", () => {
     const far = { x: 0, y: 0, scale: 0.1 };
     expect(isInView(node, { ...far, scale: 1 }, size)).toBe(false);
     const view = centredOn(node, far, size);
@@ -69,18 +69,18 @@ describe("the initial view of a drawing", () => {
   ]);
   const layout = { nodes, width: 1568, height: 946, isUpright: false };
 
-  it("is all of it, where its words can be read", () => {
+  it("fits the whole graph if its text is readable", () => {
     const small = { ...layout, width: 300, height: 200 };
     expect(started(small, narrow, undefined)).toEqual(fitted(small, narrow));
   });
 
-  it("is its first node in a size that can be read, where all of it would be shapes", () => {
+  it("shows the first node at a readable size when the graph is too large", () => {
     const view = started(layout, narrow, undefined);
     expect(isReadable({ id: "1", x: 0, y: 40, ...nodeSize }, view, narrow)).toBe(true);
     expect(view.scale).toBeGreaterThan(0.8);
   });
 
-  it("is the middle of its first row, where it is upright", () => {
+  it("centres the first row when upright", () => {
     const wide = new Map([
       ["1", { id: "1", x: 900, y: 0, ...nodeSize }],
       ["2", { id: "2", x: 0, y: 92, ...nodeSize }],
@@ -90,7 +90,7 @@ describe("the initial view of a drawing", () => {
   });
 
   const file = { ...layout, groups: [] };
-  it("is all of a file's drawing while its titles can be read", () => {
+  it("fits a file's whole drawing while its titles are readable", () => {
     const wide = { ...file, width: 850, height: 600 };
     const view = started(wide, narrow, "2");
     expect(view).toEqual(fitted(wide, narrow));
@@ -103,7 +103,7 @@ describe("the initial view of a drawing", () => {
         { x: 0, y: 0 },
         { x: 9000, y: 4000 },
         { x: 9300, y: 4100 },
-      ].map((place, at) => [`${at}`, { id: `${at}`, ...place, ...nodeSize }]),
+      ].map((node, at) => [`${at}`, { id: `${at}`, ...node, ...nodeSize }]),
     );
     const large = { nodes: apart, groups: [], width: 10_000, height: 5000, isUpright: false };
     const view = started(large, narrow, undefined);
@@ -113,14 +113,14 @@ describe("the initial view of a drawing", () => {
   });
 
   it("centers the fullest part of a small drawing", () => {
-    const row = [0, 3000, 3400].map((x, place) => ({ id: String(place), x, y: 0, ...nodeSize }));
+    const row = [0, 3000, 3400].map((x, index) => ({ id: String(index), x, y: 0, ...nodeSize }));
     const wide = { nodes: new Map(row.map((item) => [item.id, item])), groups: [], width: 3600, height: nodeSize.height, isUpright: false };
     const { x, y, scale } = started(wide, size, undefined);
     expect(x + (3200 + nodeSize.width / 2) * scale).toBeCloseTo(size.width / 2);
     expect(y + (nodeSize.height / 2) * scale).toBeCloseTo(size.height / 2);
   });
 
-  it("is the node that calls for attention, in the middle", () => {
+  it("centres the node that needs attention", () => {
     const view = started(layout, narrow, "2");
     expect(isReadable({ id: "2", x: 1400, y: 900, ...nodeSize }, view, narrow)).toBe(true);
   });

@@ -12,20 +12,20 @@ import { createMethodCheck, packedFiles } from "@/lib/http/routes";
 import { Answer } from "@/lib/http/server";
 
 test("sends headers with the first part of the body, or alone if it is late", async () => {
-  let sendBody = (): void => undefined;
-  let sentAtOnce: number | undefined;
+  let endBody = (): void => undefined;
+  let bytesAtOnce: number | undefined;
   const server = createServer({ ServerResponse: Answer }, (_, response) => {
     response.flushHeaders();
-    sentAtOnce = response.socket?.bytesWritten;
-    sendBody = () => response.end("late");
+    bytesAtOnce = response.socket?.bytesWritten;
+    endBody = () => response.end("late");
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const address = server.address();
   // The body follows only after the client has the headers.
-  const answer = await fetch(`http://127.0.0.1:${typeof address === "object" && address ? address.port : 0}`);
-  expect([answer.status, sentAtOnce]).toEqual([200, 0]);
-  sendBody();
-  expect(await answer.text()).toBe("late");
+  const reply = await fetch(`http://127.0.0.1:${typeof address === "object" && address ? address.port : 0}`);
+  expect([reply.status, bytesAtOnce]).toEqual([200, 0]);
+  endBody();
+  expect(await reply.text()).toBe("late");
   await new Promise((resolve) => server.close(resolve));
 });
 
@@ -50,7 +50,7 @@ describe("still starting", () => {
     expect(page).toContain('http-equiv="refresh"');
   });
 
-  it("answers programs with the error envelope", async () => {
+  it("answers API clients with the error envelope", async () => {
     const response = await fetch(`${url}/api/jobs`);
     expect(response.status).toBe(503);
     expect(await response.json()).toEqual({ code: "STARTING", message: expect.any(String), request_id: expect.any(String) });
@@ -115,12 +115,12 @@ describe("refuse malformed", () => {
     expect((await fetch(`${origin}/%E0%A4%A`, { headers: { accept: "*/*" } })).headers.get("content-type")).toBe("application/json");
   });
 
-  test.each(["/", "/api/userdata/a%2Fb%25", "/api/jobs?name=%E0%A4%A"])("%s is left alone", async (path) => {
+  test.each(["/", "/api/userdata/a%2Fb%25", "/api/jobs?name=%E0%A4%A"])("leaves %s unchanged", async (path) => {
     expect((await fetch(origin + path)).status).toBe(204);
   });
 });
 
-const judge = createMethodCheck({
+const methodJudge = createMethodCheck({
   "/api/[...unknown]": ["GET", "POST"],
   "/api/jobs": ["GET"],
   "/api/jobs/[jobId]": ["GET", "DELETE"],
@@ -129,20 +129,20 @@ const judge = createMethodCheck({
   "/api/openapi.json": ["GET"],
 });
 
-function send(method: string, url: string): unknown {
-  const refused = judge(Object.assign(new IncomingMessage(new Socket()), { method, url }));
-  return refused && [refused.status, refused.code, refused.headers?.allow];
+function judgeRequest(method: string, url: string): unknown {
+  const refusal = methodJudge(Object.assign(new IncomingMessage(new Socket()), { method, url }));
+  return refusal && [refusal.status, refusal.code, refusal.headers?.allow];
 }
 
 test("answers 405 with the allowed methods", () => {
-  expect(send("PATCH", "/api/jobs?limit=1")).toEqual([405, "METHOD_NOT_ALLOWED", "GET, HEAD, OPTIONS"]);
-  expect(send("GET", "/api/jobs/cancel")).toEqual([405, "METHOD_NOT_ALLOWED", "OPTIONS, POST"]);
-  expect(send("POST", "/api/jobs/cancelled")).toEqual([405, "METHOD_NOT_ALLOWED", "DELETE, GET, HEAD, OPTIONS"]);
-  expect(send("DELETE", "/api/userdata/a/b%2Fc.json")).toEqual([405, "METHOD_NOT_ALLOWED", "GET, HEAD, OPTIONS, POST"]);
+  expect(judgeRequest("PATCH", "/api/jobs?limit=1")).toEqual([405, "METHOD_NOT_ALLOWED", "GET, HEAD, OPTIONS"]);
+  expect(judgeRequest("GET", "/api/jobs/cancel")).toEqual([405, "METHOD_NOT_ALLOWED", "OPTIONS, POST"]);
+  expect(judgeRequest("POST", "/api/jobs/cancelled")).toEqual([405, "METHOD_NOT_ALLOWED", "DELETE, GET, HEAD, OPTIONS"]);
+  expect(judgeRequest("DELETE", "/api/userdata/a/b%2Fc.json")).toEqual([405, "METHOD_NOT_ALLOWED", "GET, HEAD, OPTIONS, POST"]);
 });
 
 test("answers 400 for an unknown method", () => {
-  expect(send("PROPFIND", "/api/jobs")).toEqual([400, "BAD_REQUEST", undefined]);
+  expect(judgeRequest("PROPFIND", "/api/jobs")).toEqual([400, "BAD_REQUEST", undefined]);
 });
 
 test("passes GET, HEAD, OPTIONS, pages and unknown paths through", () => {
@@ -157,7 +157,7 @@ test("passes GET, HEAD, OPTIONS, pages and unknown paths through", () => {
     ["PUT", "/apiary"],
     ["PUT", "/api"],
   ] as const)
-    expect(send(method, url), `${method} ${url}`).toBeUndefined();
+    expect(judgeRequest(method, url), `${method} ${url}`).toBeUndefined();
 });
 
 describe("packed files", () => {
@@ -171,40 +171,40 @@ describe("packed files", () => {
   });
   afterAll(() => rmSync(folder, { recursive: true }));
 
-  async function requestFile(path: string, accepted: string | undefined, { method = "GET", range = "" } = {}) {
-    const prefer = packedFiles(folder, "/static");
-    let seen = "";
+  async function requestFile(path: string, acceptEncoding: string | undefined, { method = "GET", range = "" } = {}) {
+    const preferPacked = packedFiles(folder, "/static");
+    let received = "";
     const listener: RequestListener = (request, response) => {
-      prefer(request, response);
-      seen = `${request.url}${request.headers.range ?? ""}`;
+      preferPacked(request, response);
+      received = `${request.url}${request.headers.range ?? ""}`;
       response.end();
     };
     const server = createServer(listener);
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     const address = server.address();
     const port = typeof address === "object" && address ? address.port : 0;
-    const answer = await fetch(`http://127.0.0.1:${port}${path}`, {
+    const reply = await fetch(`http://127.0.0.1:${port}${path}`, {
       method,
-      headers: { ...(accepted !== undefined && { "accept-encoding": accepted }), ...(range && { range }) },
+      headers: { ...(acceptEncoding !== undefined && { "accept-encoding": acceptEncoding }), ...(range && { range }) },
     });
     await new Promise((resolve) => server.close(resolve));
-    return [seen, answer.headers.get("content-encoding"), answer.headers.get("content-type")];
+    return [received, reply.headers.get("content-encoding"), reply.headers.get("content-type")];
   }
 
   test("serves a compressed file to clients that accept Brotli", async () => {
     const packed = ["/static/chunks/a.js.br?v=1", "br", "application/javascript; charset=UTF-8"];
-    for (const accepted of ["br", "gzip, deflate, br, zstd", "br;q=0.5"])
-      expect(await requestFile("/static/chunks/a.js?v=1", accepted)).toEqual(packed);
+    for (const acceptEncoding of ["br", "gzip, deflate, br, zstd", "br;q=0.5"])
+      expect(await requestFile("/static/chunks/a.js?v=1", acceptEncoding)).toEqual(packed);
   });
 
   test("serves others and uncompressed files unchanged", async () => {
-    for (const accepted of ["gzip, deflate", "br;q=0", "gzip, br; q=0.0", "brr", "identity"])
-      expect(await requestFile("/static/chunks/a.js", accepted)).toEqual(["/static/chunks/a.js", null, null]);
+    for (const acceptEncoding of ["gzip, deflate", "br;q=0", "gzip, br; q=0.0", "brr", "identity"])
+      expect(await requestFile("/static/chunks/a.js", acceptEncoding)).toEqual(["/static/chunks/a.js", null, null]);
     for (const path of ["/static/chunks/b.js", "/static/chunks/../chunks/b.js", "/chunks/a.js", "/static/chunks"])
       expect((await requestFile(path, "br"))[1]).toBeNull();
   });
 
-  test("never marks another method's answer as compressed", async () => {
+  test("never marks another method's response as compressed", async () => {
     const type = "application/javascript; charset=UTF-8";
     expect(await requestFile("/static/chunks/a.js", "br", { method: "HEAD" })).toEqual(["/static/chunks/a.js.br", "br", type]);
     for (const method of ["POST", "PUT", "DELETE", "OPTIONS"])

@@ -57,8 +57,8 @@ beforeEach(async () => {
     if (request.url?.startsWith("/api/health")) return void gate.answerHealth(request, response).catch(() => response.destroy());
     const isCall = request.url?.startsWith("/api/");
     const pass = () => response.writeHead(Number(request.headers["x-status"] ?? 200)).end(isCall ? "[]" : "a member's page");
-    const answered = isCall ? gate.admitCall(request, response).then((may) => !may) : gate.answerVisitor(request, response);
-    answered.then(
+    const isHandled = isCall ? gate.admitCall(request, response).then((may) => !may) : gate.answerVisitor(request, response);
+    isHandled.then(
       (isAnswered) => isAnswered || pass(),
       () => response.destroy(),
     );
@@ -79,7 +79,7 @@ const read = async (path: string, headers: Record<string, string> = {}) => {
   return { status: response.status, headers: response.headers, text: await response.text() };
 };
 
-it("renders a shared page once, and gives each visitor a nonce of their own", async () => {
+it("renders a shared page once with a nonce per visitor", async () => {
   answer = shared;
   const answers = await Promise.all(Array.from({ length: 20 }, (_, index) => read(`/sign-in?x=${index}`)));
   expect(rendered).toEqual(["/sign-in"]);
@@ -122,7 +122,7 @@ it("answers 429 with Retry-After beyond an address's limit but serves members", 
   expect((await read("/jobs", { cookie: "member" })).text).toBe("a member's page");
 });
 
-it("redirects below the base path, and passes a render's cookies to its own visitor", async () => {
+it("redirects below the base path and keeps a render's cookies with its visitor", async () => {
   answer = () => ({ kind: "redirect", location: "/sign-in" });
   const redirected = await read("/jobs");
   expect([redirected.status, redirected.headers.get("location")]).toEqual([307, "/desk/sign-in"]);
@@ -141,7 +141,7 @@ it("counts calls without a session and refuses an address with too many", async 
   expect(releasedCount).toBe(1);
 });
 
-it("does not count a member's calls", async () => {
+it("doesn't count a member's calls", async () => {
   await read("/api/jobs", { cookie: "member", "x-status": "404" });
   await read("/api/console/session", { cookie: "member" });
   await until("both are given back", () => releasedCount === 2);

@@ -40,7 +40,7 @@ it("closes listeners when the queue cannot be counted", async () => {
   events.stop();
 });
 
-it("gives the job that it shows, as long as any waits that was not removed", () => {
+it("reports the shown job while any kept job waits", () => {
   const user = fc.integer({ min: 1, max: 2 });
   const step = fc.oneof(
     { weight: 3, arbitrary: fc.record({ kind: fc.constant("add" as const), user }) },
@@ -63,9 +63,9 @@ it("gives the job that it shows, as long as any waits that was not removed", () 
           queue.forget(owner, [step.seq]);
           waiting.delete(step.seq);
         } else {
-          const shown = queue.peek()?.seq;
+          const shownSeq = queue.peek()?.seq;
           const waitingJob = queue.take();
-          expect(waitingJob?.seq).toBe(shown);
+          expect(waitingJob?.seq).toBe(shownSeq);
           if (waitingJob) expect(waiting).toContain(waitingJob.seq);
           else expect(waiting).toEqual(new Set());
           if (waitingJob && step.isPutBack) queue.returnEntry(waitingJob.userId, waitingJob.seq, waitingJob.kind);
@@ -108,7 +108,7 @@ describe("the snippet of a found job", () => {
 });
 
 describe("the texts of a graph", () => {
-  it("begin with the positive prompt, however the nodes are ordered", () => {
+  it("start with the positive prompt, in any node order", () => {
     const graph = {
       "1": { class_type: "CLIPTextEncode", inputs: { text: "blurry, bad hands" } },
       "2": { class_type: "Text", inputs: { string: "a lighthouse at dawn" } },

@@ -118,12 +118,12 @@ it.each([429, 403, 502, 503])("falls back to requests when streams alone are ref
 it.each([
   ["a page", 200, 502, "CONSOLE_UNREACHABLE"],
   ["a redirect to the sign-in", 302, 401, "UNAUTHORIZED"],
-])("reports %s in place of the stream", async (_, status, reported, code) => {
+])("reports %s instead of the stream", async (_, status, reportedStatus, code) => {
   server.state.reply = (response) =>
     response.writeHead(status, { "content-type": "text/html", location: "/sign-in" }).end("<html>Welcome</html>");
   start().setTopics(["queue"]);
   await until("the failure is reported", () => failures.length > 0);
-  expect(failures[0]).toMatchObject({ status: reported, code, message: "" });
+  expect(failures[0]).toMatchObject({ status: reportedStatus, code, message: "" });
 });
 
 it("reports why the console ended the stream and waits for a sign-in", async () => {

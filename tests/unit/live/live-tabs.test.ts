@@ -73,12 +73,12 @@ function open(locksOf: ReturnType<typeof createLocks>, times?: Parameters<typeof
   };
   /** As its browser does to a tab in the background. */
   const freeze = () => Object.assign(channel, { postMessage: () => undefined, onmessage: null });
-  const opened = { tab, leave, freeze };
-  tabs.push(opened);
-  return opened;
+  const result = { tab, leave, freeze };
+  tabs.push(result);
+  return result;
 }
 
-const seen = (messages: LiveMessage<unknown>[]) => messages.flatMap((message) => ("answer" in message ? [message.answer] : []));
+const payloads = (messages: LiveMessage<unknown>[]) => messages.flatMap((message) => ("answer" in message ? [message.answer] : []));
 const jobs = "/api/jobs?limit=1&connection=a";
 const topic = "jobs?limit=1&connection=a";
 
@@ -86,30 +86,30 @@ it("shares one stream between 30 tabs, also after the leader closes", async () =
   const locksOf = createLocks();
   const received = Array.from({ length: 30 }, () => new Array<LiveMessage<unknown>>());
   for (const messages of received) open(locksOf).tab.watch(jobs, (message) => messages.push(message));
-  await until("each tab has the list", () => received.every((messages) => seen(messages).length > 0));
+  await until("each tab has the list", () => received.every((messages) => payloads(messages).length > 0));
   expect(server.state.open.size).toBe(1);
   const before = server.state.streamRequests.length;
   tabs.shift()?.leave();
   await until("another tab leads", () => server.state.streamRequests.length > before && server.state.open.size === 1);
   for (const response of server.state.open) response.write(snapshot(topic, { jobs: [{ id: "new" }] }, "a.9"));
   await until("the other tabs go on", () =>
-    received.slice(1).every((messages) => JSON.stringify(seen(messages).at(-1)) === '{"jobs":[{"id":"new"}]}'),
+    received.slice(1).every((messages) => JSON.stringify(payloads(messages).at(-1)) === '{"jobs":[{"id":"new"}]}'),
   );
 });
 
-it("takes over from a leader that its browser froze", async () => {
+it("takes over from a frozen leader tab", async () => {
   vi.useFakeTimers({ toFake: ["setInterval", "clearInterval", "Date"] });
   const locksOf = createLocks();
   const first = open(locksOf);
   const messages: LiveMessage<unknown>[] = [];
   open(locksOf).tab.watch(jobs, (message) => messages.push(message));
-  await until("the list", () => seen(messages).length > 0);
+  await until("the list", () => payloads(messages).length > 0);
   const before = server.state.streamRequests.length;
   first.freeze();
   await vi.advanceTimersByTimeAsync(40_000);
   await until("the other tab leads alone", () => server.state.streamRequests.length > before && server.state.open.size === 1);
   for (const response of server.state.open) response.write(snapshot(topic, { jobs: [{ id: "new" }] }, "a.9"));
-  await until("it goes on", () => JSON.stringify(seen(messages).at(-1)) === '{"jobs":[{"id":"new"}]}');
+  await until("it goes on", () => JSON.stringify(payloads(messages).at(-1)) === '{"jobs":[{"id":"new"}]}');
 });
 
 it("updates all topics when they exceed the limit of one stream", async () => {
@@ -127,9 +127,9 @@ it("updates all topics when they exceed the limit of one stream", async () => {
     tab.watch(`/api/jobs?limit=${index}`, (message) => messages.push(message));
     return messages;
   });
-  await until("each has its value", () => received.every((messages) => seen(messages).length > 0));
+  await until("each has its value", () => received.every((messages) => payloads(messages).length > 0));
   version = 2;
-  const isNew = (messages: LiveMessage<unknown>[]) => JSON.stringify(seen(messages).at(-1)) === '{"version":2}';
+  const isNew = (messages: LiveMessage<unknown>[]) => JSON.stringify(payloads(messages).at(-1)) === '{"version":2}';
   await until("those beyond the limit have the new one", () => received.filter(isNew).length >= 70 - MAX_TOPICS);
   expect(received.filter(isNew)).toHaveLength(70 - MAX_TOPICS);
   version = 3;
@@ -170,7 +170,7 @@ it("changes only the row of an event", async () => {
   const messages: LiveMessage<unknown>[] = [];
   const { tab } = open(createLocks());
   tab.watch(`${jobs}#own`, (message) => messages.push(message));
-  await until("the stream is open", () => seen(messages).length > 0);
+  await until("the stream is open", () => payloads(messages).length > 0);
   const [response] = server.state.open;
   const rows = [
     { id: "one", status: "pending" },
@@ -182,7 +182,7 @@ it("changes only the row of an event", async () => {
   response?.write(line("job.updated", { topic: "queue", atMs: 2, job: { id: "one", status: "of another topic" } }));
   response?.write(line("failure", { topic, atMs: 4, failure: { code: "UPSTREAM_UNREACHABLE", message: "", status: 502 } }));
   await until("the events arrived", () => messages.length === 5);
-  expect(seen(messages).at(-1)).toEqual({
+  expect(payloads(messages).at(-1)).toEqual({
     jobs: [
       { id: "one", status: "in_progress" },
       { id: "two", status: "in_progress", progress: { value: 0.5 } },
@@ -196,15 +196,15 @@ it("drops the topics of a closed tab and of values no longer shown", async () =>
   const locksOf = createLocks();
   const messages: LiveMessage<unknown>[] = [];
   open(locksOf).tab.watch(jobs, (message) => messages.push(message));
-  const other = open(locksOf);
-  const stop = other.tab.watch("/api/console/queue?connection=a", (message) => messages.push(message));
-  other.tab.watch("/api/console/runners", (message) => messages.push(message));
+  const otherTab = open(locksOf);
+  const stop = otherTab.tab.watch("/api/console/queue?connection=a", (message) => messages.push(message));
+  otherTab.tab.watch("/api/console/runners", (message) => messages.push(message));
   const topicsNow = () =>
     [...(server.state.streamRequests.at(-1)?.topics ?? []), ...(server.state.streamRequests.at(-1)?.newTopics ?? [])].sort();
   await until("all are asked for", () => topicsNow().length === 3);
   stop();
   await until("the queue is left out", () => topicsNow().join() === `${topic},runners`);
-  other.leave();
+  otherTab.leave();
   await until("only the list is left", () => topicsNow().join() === topic);
 });
 
@@ -213,7 +213,7 @@ async function showTwoJobs() {
   const messages: LiveMessage<unknown>[] = [];
   const { tab } = open(createLocks());
   tab.watch(jobs, (message) => messages.push(message));
-  await until("the stream is open", () => seen(messages).length > 0);
+  await until("the stream is open", () => payloads(messages).length > 0);
   const write = async (...events: string[]) => {
     const before = messages.length;
     for (const response of server.state.open) response.write(events.join(""));
@@ -227,17 +227,17 @@ const progress = (value: number) => line("job.progress", { topic, atMs: 2, id: "
 it("applies progress to a screen's own newer read", async () => {
   const { messages, write } = await showTwoJobs();
   await write(progress(0.1));
-  const read = {
+  const entry = {
     path: `${jobs}#own`,
     method: "GET",
     status: 200,
     startedMs: Date.now() + 1,
     value: { jobs: [{ id: "one", name: "new" }] },
   };
-  notifyResponse(read);
-  expect(seen(messages).at(-1)).toEqual(read.value);
+  notifyResponse(entry);
+  expect(payloads(messages).at(-1)).toEqual(entry.value);
   await write(progress(0.2));
-  expect(seen(messages).at(-1)).toEqual({ jobs: [{ id: "one", name: "new", progress: { value: 0.2 } }] });
+  expect(payloads(messages).at(-1)).toEqual({ jobs: [{ id: "one", name: "new", progress: { value: 0.2 } }] });
 });
 
 it("keeps a change that arrives during a read, without removed rows", async () => {
@@ -246,7 +246,7 @@ it("keeps a change that arrives during a read, without removed rows", async () =
   await until("time passes", () => Date.now() >= startedMs);
   await write(progress(0.3));
   notifyResponse({ path: jobs, method: "GET", status: 200, startedMs, value: { jobs: [{ id: "one", name: "new" }] } });
-  expect(seen(messages).at(-1)).toEqual({ jobs: [{ id: "one", name: "new", progress: { value: 0.3 } }] });
+  expect(payloads(messages).at(-1)).toEqual({ jobs: [{ id: "one", name: "new", progress: { value: 0.3 } }] });
 });
 
 it.each([
@@ -259,9 +259,9 @@ it.each([
   await write(event);
   const value = { jobs: [{ id: "one", status: "completed" }] };
   notifyResponse({ path: jobs, method: "GET", status: 200, startedMs, value });
-  expect(seen(messages).at(-1)).toEqual(value);
+  expect(payloads(messages).at(-1)).toEqual(value);
   await write(progress(0.4));
-  expect(seen(messages).at(-1)).toEqual(value);
+  expect(payloads(messages).at(-1)).toEqual(value);
 });
 
 it("reads again when a snapshot arrives during a screen's own read", async () => {
@@ -272,12 +272,12 @@ it("reads again when a snapshot arrives during a screen's own read", async () =>
   const startedMs = Date.now() + 1;
   await until("time passes", () => Date.now() >= startedMs);
   await write(snapshot(topic, { jobs: [{ id: "of the snapshot" }] }));
-  const shownBefore = seen(messages).length;
+  const shownBefore = payloads(messages).length;
   const snapshotMs = Date.now();
   await until("time passes", () => Date.now() > snapshotMs);
   notifyResponse({ path: jobs, method: "GET", status: 200, startedMs, value: { jobs: [{ id: "read" }] } });
-  await until("the newest is shown", () => seen(messages).length > shownBefore);
-  expect(seen(messages).slice(shownBefore)).toEqual([newest]);
+  await until("the newest is shown", () => payloads(messages).length > shownBefore);
+  expect(payloads(messages).slice(shownBefore)).toEqual([newest]);
   expect(fetchNewest.mock.calls.map(([path]) => path)).toEqual([jobs]);
 });
 

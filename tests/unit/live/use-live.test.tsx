@@ -11,9 +11,9 @@ function Named() {
   return <p>{failure?.code ?? value?.name ?? "is read"}</p>;
 }
 
-it("shows the first answer when the live updates fail before it arrives", async () => {
-  let answer: (response: Response) => void = () => undefined;
-  vi.stubGlobal("fetch", () => new Promise<Response>((resolve) => (answer = resolve)));
+it("shows the first response when live updates fail before it arrives", async () => {
+  let respond: (response: Response) => void = () => undefined;
+  vi.stubGlobal("fetch", () => new Promise<Response>((resolve) => (respond = resolve)));
   const receivers: ((message: LiveMessage<never>) => void)[] = [];
   vi.spyOn(liveCode, "load").mockResolvedValue({
     watchLive: (_, receive) => {
@@ -32,7 +32,7 @@ it("shows the first answer when the live updates fail before it arrives", async 
   const fail = (code: string) => act(async () => receivers.forEach((receive) => receive({ failure: { code, message: "", status: 429 } })));
   await fail("RATE_LIMITED");
   expect(screen.getByText("is read")).toBeDefined();
-  await act(async () => answer(Response.json({ name: "first" })));
+  await act(async () => respond(Response.json({ name: "first" })));
   expect(await screen.findByText("first")).toBeDefined();
   await fail("RATE_LIMITED");
   expect(screen.getByText("RATE_LIMITED")).toBeDefined();

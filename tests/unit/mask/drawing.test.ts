@@ -25,7 +25,7 @@ const anyPoint = fc.record({
 });
 
 describe("a stroke", () => {
-  it("paints a disc of its diameter around a point, and nothing beyond", () => {
+  it("paints a disc of the brush's diameter around a point", () => {
     const coverage = emptyCoverage({ width: 300, height: 300 });
     draw(coverage, [pen(150, 150)], { diameter: 100, hardness: 1 });
     expect(at(coverage, 150, 150)).toBe(255);
@@ -33,7 +33,7 @@ describe("a stroke", () => {
     expect(sum(coverage) / 255).toBeCloseTo(Math.PI * 50 ** 2, -2);
   });
 
-  it("has no gaps between far points, and is as wide as the brush", () => {
+  it("has no gaps between distant points and is as wide as the brush", () => {
     const coverage = emptyCoverage({ width: 600, height: 300 });
     draw(coverage, [pen(20, 40), pen(580, 250)], { diameter: 12, hardness: 1 });
     for (let share = 0; share <= 1; share += 0.01) {
@@ -43,7 +43,7 @@ describe("a stroke", () => {
     expect(Math.abs(sum(coverage) / 255 - (length * 12 + Math.PI * 36))).toBeLessThan(40);
   });
 
-  it("is at every pixel the most that any part of its path paints there", () => {
+  it("is the maximum of its path at every pixel", () => {
     // Points are further apart than the distance that counts as standing still.
     const arbitrary = fc.record({
       x: fc.integer({ min: -1, max: 11 }),
@@ -69,7 +69,7 @@ describe("a stroke", () => {
         run(stroke.to([], tips[0]));
         for (let at = 0; at < rest.length; at += together) run(stroke.to(rest.slice(at, at + together), tips[at + 1]));
         run(stroke.end());
-        // Each part drawn alone, as a stroke that begins there, so that nothing is skipped as already painted.
+        // Draws each part as its own stroke, so that nothing is skipped as already painted.
         const maxima = new Uint8Array(coverage.data.length);
         for (const [index, from] of points.entries()) {
           const part = emptyCoverage(size);
@@ -101,18 +101,18 @@ describe("a stroke", () => {
     expect([widthAt(60), widthAt(340)].map((width) => Math.round(width / 10))).toEqual([1, 6]);
   });
 
-  it("paints a pixel once, however often it passes; a second stroke adds to it", () => {
+  it("paints a pixel once per stroke; a second stroke adds to it", () => {
     const once = emptyCoverage({ width: 200, height: 100 });
     const often = emptyCoverage({ width: 200, height: 100 });
     draw(once, [pen(40, 50), pen(160, 50)], { diameter: 60, hardness: 0 });
-    const [there, back] = [pen(160, 50), pen(40, 50)];
-    draw(often, [pen(40, 50), there, back, there, back, there], { diameter: 60, hardness: 0 });
+    const [forward, back] = [pen(160, 50), pen(40, 50)];
+    draw(often, [pen(40, 50), forward, back, forward, back, forward], { diameter: 60, hardness: 0 });
     expect(Buffer.compare(often.data, once.data)).toBe(0);
-    draw(often, [pen(40, 50), there], { diameter: 60, hardness: 0 });
+    draw(often, [pen(40, 50), forward], { diameter: 60, hardness: 0 });
     expect(sum(often)).toBeGreaterThan(sum(once));
   });
 
-  it("erases what it paints, with the same edge", () => {
+  it("erases with the same edge as it paints", () => {
     fc.assert(
       fc.property(fc.array(anyPoint, { minLength: 1, maxLength: 5 }), evenly(0, 1), (points, hardness) => {
         const painted = emptyCoverage({ width: 600, height: 300 });
@@ -161,7 +161,7 @@ describe("a lasso", () => {
   const cross = (point: Point, other: Point) => point.x * other.y - other.x * point.y;
   const inside = fc.record({ x: evenly(1, 299), y: evenly(1, 299) });
 
-  it("covers as much as geometry says, to a part of a pixel at its edge", () => {
+  it("covers the geometric area with antialiased edges", () => {
     fc.assert(
       fc.property(fc.tuple(inside, inside, inside), (triangle) => {
         const coverage = emptyCoverage({ width: 300, height: 300 });
@@ -172,7 +172,7 @@ describe("a lasso", () => {
     );
   });
 
-  it("covers what it encloses and clips to the picture", () => {
+  it("fills the enclosed area and clips to the picture", () => {
     const coverage = emptyCoverage({ width: 100, height: 100 });
     const star = Array.from({ length: 5 }, (_, index) => {
       const turn = (index * 4 * Math.PI) / 5;
@@ -195,21 +195,21 @@ describe("a lasso", () => {
 describe("fill", () => {
   /** Fills pixel by pixel, without spans. */
   function reference({ width, height, data }: Coverage, start: number): Set<number> {
-    const match = new Set<number>();
+    const rows = new Set<number>();
     const open = [start];
     for (let index = open.pop(); index !== undefined; index = open.pop()) {
-      if (match.has(index) || (data[index] ?? 255) >= 128) continue;
-      match.add(index);
+      if (rows.has(index) || (data[index] ?? 255) >= 128) continue;
+      rows.add(index);
       const x = index % width;
       if (x > 0) open.push(index - 1);
       if (x + 1 < width) open.push(index + 1);
       if (index >= width) open.push(index - width);
       if (index + width < width * height) open.push(index + width);
     }
-    return match;
+    return rows;
   }
 
-  it("reaches what a walk from pixel to pixel reaches, when painting and when erasing", () => {
+  it("fills the same area as a flood fill, when painting and erasing", () => {
     const pictures = fc.uint8Array({ minLength: 30 * 20, maxLength: 30 * 20 }).map((bytes) => bytes.map((byte) => (byte < 140 ? 0 : 255)));
     fc.assert(
       fc.property(pictures, fc.nat(30 * 20 - 1), fc.boolean(), (bytes, start, isErasing) => {
@@ -226,7 +226,7 @@ describe("fill", () => {
     );
   });
 
-  it("leaves no pale seam inside a soft outline, and the outside as soft as it was", () => {
+  it("fills soft outlines without seams and keeps the outside soft", () => {
     const coverage = emptyCoverage({ width: 400, height: 400 });
     const ring = Array.from({ length: 61 }, (_, step) => pen(200 + 120 * Math.cos(step / 9.5), 200 + 120 * Math.sin(step / 9.5)));
     draw(coverage, ring, { diameter: 40, hardness: 0 });
@@ -240,7 +240,7 @@ describe("fill", () => {
   it.each([
     [127, 100],
     [128, 40],
-  ])("stops at a line of half strength: one of %i lets it fill %i columns", (strength, columns) => {
+  ])("stops at a half-strength line: one of %i lets it fill %i columns", (strength, columns) => {
     const coverage = emptyCoverage({ width: 100, height: 3 });
     for (let y = 0; y < 3; y += 1) coverage.data[y * 100 + 40] = strength;
     run(floodFill(coverage, { x: 5, y: 1 }, false));
@@ -248,7 +248,7 @@ describe("fill", () => {
     expect(filled.length).toBe(columns === 100 ? 99 : 40);
   });
 
-  it("changes little at a time on a wide soft side, so that a page can breathe", () => {
+  it("grows in small steps on wide soft edges", () => {
     const coverage = emptyCoverage({ width: 700, height: 700 });
     draw(coverage, [pen(350, 350)], { diameter: 690, hardness: 0 });
     const work = floodFill(coverage, { x: 2, y: 2 }, false);
@@ -273,7 +273,7 @@ describe("fill", () => {
 });
 
 describe("Clear", () => {
-  it("keeps no square where nothing was painted", () => {
+  it("keeps no tile where nothing was painted", () => {
     const coverage = emptyCoverage({ width: 1024, height: 1024 });
     draw(coverage, [pen(100, 100)], { diameter: 20, hardness: 1 });
     const work = clearAll(coverage);

@@ -22,7 +22,7 @@ describe("editor opening", () => {
       [{ kind: "other-file", bytes: 1500, expectedBytes: 2500 }, /It is 1.5 kB, but the one on the service is 2.5 kB/],
       [{ kind: "broken" }, /cannot read hero.png/],
       [{ kind: "unknown-size" }, /neither the file nor its size/],
-    ])("says why not: %o", async (refusal, sentence) => {
+    ])("explains why not: %o", async (refusal, sentence) => {
       refusing(refusal);
       expect(await screen.findByText(sentence)).toBeTruthy();
       expect(screen.queryByRole("application")).toBeNull();
@@ -90,9 +90,9 @@ describe("mask session", () => {
 
   afterEach(() => sessions.forEach(({ name }) => takeWork(name)));
 
-  it("keeps what fits, names the dropped ones and warns while any remain", () => {
-    const lost = sessions.slice(0, 3).map((work) => keepWork(work.name, work));
-    expect(lost).toEqual([[], [], []]);
+  it("keeps what fits, names dropped ones and warns while any remain", () => {
+    const lostPerSession = sessions.slice(0, 3).map((work) => keepWork(work.name, work));
+    expect(lostPerSession).toEqual([[], [], []]);
     const [first, , third, last] = sessions;
     if (!first || !third || !last) throw new Error("there are four");
     expect(keepWork(last.name, last, 20_000)).toEqual(["a", "b"]);

@@ -42,21 +42,21 @@ class TestPointerEvent extends MouseEvent {
   }
 }
 
-type Shown = { canSave?: boolean; key?: string; open?: OpenMask; send?: SavePorts["send"]; onStored?: () => void };
+type EditorOptions = { canSave?: boolean; key?: string; open?: OpenMask; send?: SavePorts["send"]; onStored?: () => void };
 
-export function show({ canSave = true, key = `test ${(lastKey += 1)}`, open, send, onStored }: Shown = {}) {
-  const sent: { file: Blob; name: string }[] = [];
+export function show({ canSave = true, key = `test ${(lastKey += 1)}`, open, send, onStored }: EditorOptions = {}) {
+  const savedFiles: { file: Blob; name: string }[] = [];
   const source: MaskSource = { key, title: "hero.png", files: [{ filename: "blake3:ab" }], facts: {} };
   const opens: OpenMask = async () =>
     ok({ coverage: emptyCoverage(size), earlier: "none", refs: [{ filename: "blake3:ab" }], isPreview: false });
   const sends: SavePorts["send"] = async (file, { filename }, options) => {
-    sent.push({ file, name: filename });
+    savedFiles.push({ file, name: filename });
     return send ? send(file, { filename }, options) : ok({ name: "cd.png", display_name: "hero-masked.png" });
   };
   const page = (
     <MaskOpening source={source} open={open ?? opens} ports={{ encode: encodeMask, send: sends }} canSave={canSave} onStored={onStored} />
   );
-  return { sent, key, ...renderPage(page) };
+  return { sent: savedFiles, key, ...renderPage(page) };
 }
 
 /** The editor handles keys once it has the focus. */
@@ -65,8 +65,8 @@ export const drawing = async () => {
   await waitFor(() => expect(document.activeElement).toBe(canvas));
   return canvas;
 };
-export const press = (key: string, more: object = {}) =>
-  act(async () => void fireEvent.keyDown(document.activeElement ?? document.body, { key, ...more }));
+export const press = (key: string, overrides: object = {}) =>
+  act(async () => void fireEvent.keyDown(document.activeElement ?? document.body, { key, ...overrides }));
 export const click = async (name: string | RegExp) => {
   // While a long step runs, the buttons do not start a second one.
   await waitFor(() => expect(screen.queryByText("Working…")).toBeNull());
@@ -84,10 +84,10 @@ const bytesOf = (file: Blob) =>
   });
 
 /** Alpha at these places of the last file that was sent. */
-export async function alpha(sent: readonly { file: Blob }[], ...places: [number, number][]): Promise<number[]> {
-  await waitFor(() => expect(sent).not.toHaveLength(0));
-  const bytes = Buffer.from(await bytesOf(sent.at(-1)?.file ?? new Blob()));
+export async function alpha(files: readonly { file: Blob }[], ...points: [number, number][]): Promise<number[]> {
+  await waitFor(() => expect(files).not.toHaveLength(0));
+  const bytes = Buffer.from(await bytesOf(files.at(-1)?.file ?? new Blob()));
   const { data, info } = await sharp(bytes).raw().toBuffer({ resolveWithObject: true });
   expect([info.width, info.height]).toEqual([400, 300]);
-  return places.map(([x, y]) => data[(y * info.width + x) * 4 + 3] ?? -1);
+  return points.map(([x, y]) => data[(y * info.width + x) * 4 + 3] ?? -1);
 }

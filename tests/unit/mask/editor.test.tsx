@@ -57,8 +57,8 @@ describe("drawing", () => {
     const { sent } = show();
     const canvas = await drawing();
     for (const _ of [1, 2]) await press("}");
-    const dab = (x: number, y: number, more: object) => {
-      const where = { clientX: 16 + x * 2, clientY: 16 + y * 2, pointerId: 1, button: 0, ...more };
+    const dab = (x: number, y: number, overrides: object) => {
+      const where = { clientX: 16 + x * 2, clientY: 16 + y * 2, pointerId: 1, button: 0, ...overrides };
       fireEvent.pointerDown(canvas, where);
       fireEvent.pointerUp(canvas, where);
     };
@@ -147,29 +147,29 @@ describe("saving", () => {
     expect(await alpha(sent, [10, 10])).toEqual([0]);
   });
 
-  it("says in words how far it is, until the service has answered", async () => {
-    let tell: ((share: number) => void) | undefined;
+  it("reports progress in words until the service responds", async () => {
+    let reportProgress: ((share: number) => void) | undefined;
     let answer: (() => void) | undefined;
     show({
       send: (_, __, { onProgress }) => {
-        tell = onProgress;
+        reportProgress = onProgress;
         return new Promise((resolve) => (answer = () => resolve(ok({ name: "cd.png" }))));
       },
     });
     await drawing();
     await press("i");
     await save();
-    await waitFor(() => expect(tell).toBeTruthy());
-    act(() => tell?.(0.5));
+    await waitFor(() => expect(reportProgress).toBeTruthy());
+    act(() => reportProgress?.(0.5));
     expect(screen.getByText(/^Uploading \d+ bytes of \d+ bytes$/)).toBeTruthy();
-    act(() => tell?.(1));
+    act(() => reportProgress?.(1));
     expect(screen.getAllByText("The service is storing it").length).toBeGreaterThan(0);
     await act(async () => answer?.());
     expect(await screen.findByText("Saved as cd.png")).toBeTruthy();
     expect(screen.queryByText(/^Storing/)).toBeNull();
   });
 
-  it("says what the result is called, and that nothing is unsaved any more", async () => {
+  it("names the result and reports no unsaved changes", async () => {
     const { sent } = show();
     await drawing();
     await press("i");
@@ -208,7 +208,7 @@ describe("saving", () => {
     expect(screen.queryByRole("alert")).toBeNull();
   });
 
-  it("is not offered to who may only look", async () => {
+  it("is hidden from read-only members", async () => {
     const { sent } = show({ canSave: false });
     await drawing();
     expect(screen.getByText("As a viewer you can try the editor, but not save.")).toBeTruthy();
@@ -237,7 +237,7 @@ describe("leaving", () => {
     await waitFor(() => expect(asksBeforeLeaving()).toBe(false));
   });
 
-  it("asks and keeps nothing without changes", async () => {
+  it("closes without confirmation when nothing changed", async () => {
     const onStored = vi.fn();
     const { unmount } = show({ onStored });
     await drawing();

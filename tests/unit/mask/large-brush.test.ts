@@ -10,18 +10,18 @@ const pen = (x: number, y: number) => ({ x, y, pressure: 1 });
 describe("a large brush", () => {
   const large = { width: 1500, height: 1100 };
   const brush = { diameter: 400, hardness: 0.3, isErasing: false };
-  const way = [pen(300, 300), pen(700, 420), pen(720, 800), pen(1200, 500), pen(400, 500)] as const;
-  const looks = fc.array(fc.boolean(), { minLength: way.length, maxLength: way.length });
+  const strokePath = [pen(300, 300), pen(700, 420), pen(720, 800), pen(1200, 500), pen(400, 500)] as const;
+  const looks = fc.array(fc.boolean(), { minLength: strokePath.length, maxLength: strokePath.length });
 
-  it("leaves the same pixels at any zoom and reports all changes", () => {
+  it("paints the same pixels at any zoom and reports all changes", () => {
     const expected = createMaskDocument(emptyCoverage(large));
     const points = fc.array(fc.record({ x: fc.integer({ min: -100, max: 1600 }), y: fc.integer({ min: -100, max: 1200 }) }), {
       minLength: 1,
       maxLength: 4,
     });
     fc.assert(
-      fc.property(points, looks, fc.boolean(), (places, isFar, isErasing) => {
-        const path = places.map(({ x, y }) => pen(x, y));
+      fc.property(points, looks, fc.boolean(), (points, isFar, isErasing) => {
+        const path = points.map(({ x, y }) => pen(x, y));
         const drawing = createMaskDocument(emptyCoverage(large));
         for (const document of [expected, drawing]) {
           document.coverage.data.fill(isErasing ? 255 : 0);
@@ -51,7 +51,7 @@ describe("a large brush", () => {
     );
   });
 
-  it("gives equal pixels when finished in slices, as one history step", async () => {
+  it("paints equal pixels in slices, as one history step", async () => {
     let clock = 0;
     const between: unknown[] = [];
     const sliced = createMaskDocument(emptyCoverage(large), {
@@ -61,8 +61,8 @@ describe("a large brush", () => {
     });
     const maskDocument = createMaskDocument(emptyCoverage(large));
     for (const drawing of [maskDocument, sliced]) {
-      drawing.begin(brush, way[0], true);
-      for (const point of way.slice(1)) drawing.extend([point], true);
+      drawing.begin(brush, strokePath[0], true);
+      for (const point of strokePath.slice(1)) drawing.extend([point], true);
     }
     maskDocument.end();
     await sliced.endInSlices();
@@ -79,10 +79,10 @@ describe("a large brush", () => {
   it("finishes before the next stroke or undo", async () => {
     let clock = 0;
     const drawing = createMaskDocument(emptyCoverage(large), { now: () => (clock += 20) });
-    drawing.begin(brush, way[0], true);
-    drawing.extend(way.slice(1), true);
+    drawing.begin(brush, strokePath[0], true);
+    drawing.extend(strokePath.slice(1), true);
     const first = drawing.endInSlices();
-    expect(drawing.begin({ ...brush, isErasing: true }, way[1], true)).toBe(true);
+    expect(drawing.begin({ ...brush, isErasing: true }, strokePath[1], true)).toBe(true);
     const second = drawing.endInSlices();
     await drawing.undo();
     await Promise.all([first, second]);
@@ -95,8 +95,8 @@ describe("a large brush", () => {
     let clock = 0;
     let pauses = 0;
     const drawing = createMaskDocument(emptyCoverage(large), { now: () => (clock += 20), pause: async () => void (pauses += 1) });
-    drawing.begin(brush, way[0], true);
-    drawing.extend(way.slice(1), true);
+    drawing.begin(brush, strokePath[0], true);
+    drawing.extend(strokePath.slice(1), true);
     void drawing.endInSlices();
     const [before, copying] = [pauses, drawing.snapshot()];
     const copy = await copying;
@@ -108,9 +108,9 @@ describe("a large brush", () => {
   it("shows while moving and disappears when dropped", () => {
     const drawing = createMaskDocument(emptyCoverage(large));
     const mean = (x: number, y: number) => drawing.coarse.data[Math.floor(y / 4) * 375 + Math.floor(x / 4)] ?? -1;
-    drawing.begin(brush, way[0], true);
+    drawing.begin(brush, strokePath[0], true);
     expect(mean(300, 300)).toBe(255);
-    for (const point of way.slice(1)) {
+    for (const point of strokePath.slice(1)) {
       drawing.extend([point], true);
       expect(mean(point.x, point.y)).toBe(255);
     }
@@ -121,7 +121,7 @@ describe("a large brush", () => {
   });
 });
 
-it("restores every byte of a tile, and keeps a tile of one value as one byte", () => {
+it("restores every byte of a tile and stores a uniform tile as one byte", () => {
   const runs = fc.array(fc.tuple(fc.integer({ min: 0, max: 255 }), fc.integer({ min: 1, max: 9000 })), { maxLength: 20 });
   fc.assert(
     fc.property(runs, fc.constantFrom(256, 300, 7), (parts, width) => {

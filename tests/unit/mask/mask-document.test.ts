@@ -72,26 +72,30 @@ it.each([
 describe("a drawing", () => {
   it("undoes to the first bytes and redoes to the last within the budget", async () => {
     await fc.assert(
-      fc.asyncProperty(fc.array(anyAct, { minLength: 1, maxLength: 14 }), fc.constantFrom(0, 3_000, 1e9), async (acts, historyBudget) => {
-        const drawing = createMaskDocument(emptyCoverage(size), { historyBudget });
-        const seen = [drawing.coverage.data.slice()];
-        for (const action of acts) {
-          const before = drawing.version();
-          await perform(drawing, action);
-          if (drawing.version() !== before) seen.push(drawing.coverage.data.slice());
-          expect(drawing.savedBytes()).toBeLessThanOrEqual(Math.max(historyBudget, acts.length * 256));
-        }
-        for (const pixels of seen.slice(0, -1).toReversed()) {
-          await drawing.undo();
-          expect(Buffer.compare(drawing.coverage.data, pixels)).toBe(0);
-        }
-        expect(drawing.state()).toMatchObject({ undo: undefined, isUnsaved: false });
-        for (const pixels of seen.slice(1)) {
-          await drawing.redo();
-          expect(Buffer.compare(drawing.coverage.data, pixels)).toBe(0);
-        }
-        expect(drawing.state().redo).toBeUndefined();
-      }),
+      fc.asyncProperty(
+        fc.array(anyAct, { minLength: 1, maxLength: 14 }),
+        fc.constantFrom(0, 3_000, 1e9),
+        async (actions, historyBudget) => {
+          const drawing = createMaskDocument(emptyCoverage(size), { historyBudget });
+          const snapshots = [drawing.coverage.data.slice()];
+          for (const action of actions) {
+            const before = drawing.version();
+            await perform(drawing, action);
+            if (drawing.version() !== before) snapshots.push(drawing.coverage.data.slice());
+            expect(drawing.savedBytes()).toBeLessThanOrEqual(Math.max(historyBudget, actions.length * 256));
+          }
+          for (const pixels of snapshots.slice(0, -1).toReversed()) {
+            await drawing.undo();
+            expect(Buffer.compare(drawing.coverage.data, pixels)).toBe(0);
+          }
+          expect(drawing.state()).toMatchObject({ undo: undefined, isUnsaved: false });
+          for (const pixels of snapshots.slice(1)) {
+            await drawing.redo();
+            expect(Buffer.compare(drawing.coverage.data, pixels)).toBe(0);
+          }
+          expect(drawing.state().redo).toBeUndefined();
+        },
+      ),
       { numRuns: 25 },
     );
   });
@@ -105,7 +109,7 @@ describe("a drawing", () => {
     expect(drawing.state().undo).toBeUndefined();
   });
 
-  it("takes quick presses of undo one after another", async () => {
+  it("applies quick undo presses one after another", async () => {
     const drawing = createMaskDocument(emptyCoverage(size), { historyBudget: 0 });
     for (const x of [50, 250, 450]) stroke(drawing, x, 100);
     await Promise.all([drawing.undo(), drawing.undo(), drawing.undo(), drawing.undo()]);
@@ -128,9 +132,9 @@ describe("a drawing", () => {
     expect(drawing.state().isUnsaved).toBe(false);
     stroke(drawing, 50, 50);
     expect(drawing.state().isUnsaved).toBe(true);
-    const sent = drawing.version();
+    const sentVersion = drawing.version();
     stroke(drawing, 90, 90);
-    drawing.saved(sent);
+    drawing.saved(sentVersion);
     expect(drawing.state().isUnsaved).toBe(true);
     await drawing.undo();
     expect(drawing.state().isUnsaved).toBe(false);
@@ -183,7 +187,7 @@ describe("a drawing", () => {
     expect([drawing.state().undo, (await drawing.snapshot())?.data[0]]).toEqual(["invert", 255]);
   });
 
-  it("gives a copy that no later stroke changes, and none in the middle of something", async () => {
+  it("returns a copy that later strokes don't change", async () => {
     const drawing = createMaskDocument(emptyCoverage({ width: 4000, height: 3001 }));
     stroke(drawing, 30, 30);
     const before = drawing.coverage.data.slice();
@@ -204,8 +208,8 @@ describe("a drawing", () => {
         bytes.set(drawing.coverage.data.subarray(y * size.width + left, y * size.width + right), y * size.width + left);
       }
     });
-    const follow = async (act: () => unknown) => {
-      await act();
+    const follow = async (work: () => unknown) => {
+      await work();
       expect(Buffer.compare(bytes, drawing.coverage.data)).toBe(0);
     };
     await follow(() => stroke(drawing, 30, 30));

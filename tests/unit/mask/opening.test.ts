@@ -1,4 +1,4 @@
-// What a file's header says before a pixel of it is decoded. Checked with real files of each kind.
+// Header checks before decoding any pixel, with real files of each kind.
 import sharp, { type Sharp } from "sharp";
 import { expect, it, vi } from "vitest";
 import { holdOf, mayBeClear } from "@/components/mask/file/earlier-mask";
@@ -22,7 +22,7 @@ it.each<[string, () => Sharp, boolean]>([
   expect(await mayBeClear(await fileOf(make()))).toBe(isIt);
 });
 
-it("does not call a truncated file opaque", async () => {
+it("doesn't call a truncated file opaque", async () => {
   const blob = await fileOf(picture(3).png());
   expect(await mayBeClear(blob.slice(0, 40))).toBe(true);
   expect(await mayBeClear(new Blob([]))).toBe(true);
@@ -53,9 +53,9 @@ it("reads only the header of an oversized picture", async () => {
   const large = await picture(3).png().toBuffer();
   large.writeUInt32BE(20_000, 16);
   large.writeUInt32BE(20_000, 20);
-  let sent = 0;
+  let sentCount = 0;
   const body = new ReadableStream<Uint8Array>(
-    { pull: (controller) => void controller.enqueue(sent++ === 0 ? new Uint8Array(large) : new Uint8Array(1024)) },
+    { pull: (controller) => void controller.enqueue(sentCount++ === 0 ? new Uint8Array(large) : new Uint8Array(1024)) },
     { highWaterMark: 0 },
   );
   vi.stubGlobal("fetch", () => Promise.resolve(new Response(body)));
@@ -63,7 +63,7 @@ it("reads only the header of an oversized picture", async () => {
     ok: false,
     failure: { kind: "too-large", why: { reason: "edge", width: 20_000, height: 20_000 } },
   });
-  expect(sent).toBe(1);
+  expect(sentCount).toBe(1);
 });
 
 it("reports nothing for a truncated photo", async () => {

@@ -16,7 +16,7 @@ const decoded = async (file: Blob) =>
     .toBuffer({ resolveWithObject: true });
 
 describe("the PNG of a mask", () => {
-  it("has alpha 255 minus the paint in every pixel at full size", async () => {
+  it("has alpha of 255 minus the paint at full size", async () => {
     const sizes = fc.record({ width: fc.integer({ min: 1, max: 700 }), height: fc.integer({ min: 1, max: 60 }) });
     await fc.assert(
       fc.asyncProperty(sizes, fc.integer({ min: 1, max: 250 }), async (size, salt) => {
@@ -32,7 +32,7 @@ describe("the PNG of a mask", () => {
     );
   });
 
-  it.each([2, 3, 4, 5, 6, 7, 8])("of a photo stored as %i matches its pixels and looks as drawn", async (orientation) => {
+  it.each([2, 3, 4, 5, 6, 7, 8])("matches a photo's pixels when stored as %i", async (orientation) => {
     const coverage = emptyCoverage({ width: 5, height: 3 });
     coverage.data.forEach((_, index) => (coverage.data[index] = index * 17));
     const file = Buffer.from(await (await encodeMask(coverage, undefined, { orientation, isTurned: true })).arrayBuffer());
@@ -61,7 +61,7 @@ describe("the PNG of a mask", () => {
 });
 
 describe("the name of the original", () => {
-  it("is an asset's hash first, then its name, with the kind that its tags say", () => {
+  it("is an asset's hash, then its name, with the kind from its tags", () => {
     const asset = toAssetView({ id: "a", name: "x.png", tags: ["output", "hero"], asset_hash: "blake3:ab", prompt_id: undefined });
     expect(sourceOfAsset(asset, "c").files.map(originalRef)).toEqual([
       '{"filename":"blake3:ab","subfolder":"","type":"output"}',
@@ -83,7 +83,7 @@ describe("the name of the original", () => {
     expect(files.map(originalRef)).toEqual(['{"filename":"b.png","subfolder":"clips","type":"temp"}']);
   });
 
-  it("is not requested for a drawing made of lines", () => {
+  it("is not requested for a line drawing", () => {
     const of = (name: string) =>
       sourceOfAsset(toAssetView({ id: "a", name, tags: [], asset_hash: undefined, prompt_id: undefined })).facts.isPicture;
     expect([of("a.svg"), of("a.mp4"), of("a.webp")]).toEqual([false, false, true]);
@@ -91,7 +91,7 @@ describe("the name of the original", () => {
 });
 
 describe("size limits", () => {
-  it("is judged by whatever is available", () => {
+  it("is judged by whatever information is available", () => {
     expect(tooLarge({})).toBeUndefined();
     expect(tooLarge({ bytes: MAX_BYTES, width: MAX_EDGE, height: 4096 })).toBeUndefined();
     expect(tooLarge({ bytes: MAX_BYTES + 1 })).toEqual({ reason: "bytes", bytes: MAX_BYTES + 1 });
@@ -108,7 +108,7 @@ it("transfers a mask to the packing worker without a copy", async () => {
   expect([file.size, coverage.data.length]).toEqual([6, 0]);
 });
 
-/** Replaces the browser's Worker, which Node lacks: it takes the data and answers with a file of as many bytes. */
+/** Replaces the browser's Worker, which Node lacks: returns a file of as many bytes. */
 class PackingWorker extends EventTarget {
   postMessage(task: { coverage: Coverage }, options: StructuredSerializeOptions): void {
     const { coverage } = structuredClone(task, options);
@@ -131,7 +131,7 @@ describe("saving", () => {
     return { requests, ports: { send, encode: encodeMask } };
   }
 
-  it("tries the next name when the service does not know the first", async () => {
+  it("tries the next name when the service doesn't know the first", async () => {
     const { requests, ports: both } = ports(failed({ code: "INVALID_BODY", message: "original_ref", status: 400 }), ok({ name: "r.png" }));
     expect(await saveMask(coverage, refs, both, options)).toEqual(ok({ name: "r.png" }));
     expect(requests).toEqual(["blake3:ab", "x.png"]);
@@ -142,9 +142,11 @@ describe("saving", () => {
     ["UPSTREAM_ERROR", 502],
     ["CONSOLE_UNREACHABLE", 0],
     ["RATE_LIMITED", 429],
-  ])("sends nothing a second time after %s", async (code, status) => {
-    const { requests, ports: one } = ports(failed({ code, message: "", status }));
-    expect(await saveMask(coverage, refs, one, options)).toEqual(failed({ kind: "failed", failure: { code, message: "", status } }));
+  ])("sends nothing again after %s", async (code, status) => {
+    const { requests, ports: failingPorts } = ports(failed({ code, message: "", status }));
+    expect(await saveMask(coverage, refs, failingPorts, options)).toEqual(
+      failed({ kind: "failed", failure: { code, message: "", status } }),
+    );
     expect(requests).toHaveLength(1);
   });
 
@@ -177,7 +179,7 @@ describe("saving", () => {
   });
 });
 
-/** Replaces the browser's XMLHttpRequest and answers at once. */
+/** Replaces the browser's XMLHttpRequest and responds at once. */
 function browser({ answer, stored = 200 }: { answer: object; stored?: number }) {
   const requests: string[] = [];
   const forms: FormData[] = [];
@@ -205,12 +207,12 @@ function browser({ answer, stored = 200 }: { answer: object; stored?: number }) 
 const file = new Blob(["png"], { type: "image/png" });
 const options = { onProgress: () => undefined, signal: new AbortController().signal, handsOut: true };
 const ref = { filename: "cat.png", subfolder: "", type: "input" };
-const named = { name: "m.png", subfolder: "", type: "input" };
+const maskName = { name: "m.png", subfolder: "", type: "input" };
 const head = "HEAD /api/view?filename=m.png&type=input&connection=c";
 
 it("describes the original before its bytes, under a mask's usual name", async () => {
-  const { requests, forms } = browser({ answer: { ...named, metadata: { is_mask: true } } });
-  expect(await sendMask("c")(file, ref, options)).toEqual(ok({ ...named, metadata: { is_mask: true } }));
+  const { requests, forms } = browser({ answer: { ...maskName, metadata: { is_mask: true } } });
+  expect(await sendMask("c")(file, ref, options)).toEqual(ok({ ...maskName, metadata: { is_mask: true } }));
   expect(requests).toEqual(["POST /api/upload/mask?connection=c"]);
   const [form] = forms;
   expect([...(form?.keys() ?? [])]).toEqual(["original_ref", "image"]);
@@ -220,18 +222,18 @@ it("describes the original before its bytes, under a mask's usual name", async (
 });
 
 it("verifies what a local server reports as stored", async () => {
-  const there = browser({ answer: named });
-  expect(await sendMask("c")(file, ref, options)).toEqual(ok(named));
-  expect(there.requests.at(-1)).toBe(head);
-  browser({ answer: named, stored: 404 });
+  const ports = browser({ answer: maskName });
+  expect(await sendMask("c")(file, ref, options)).toEqual(ok(maskName));
+  expect(ports.requests.at(-1)).toBe(head);
+  browser({ answer: maskName, stored: 404 });
   expect(await sendMask("c")(file, ref, options)).toEqual(failed({ code: "NOT_FOUND", message: "", status: 404 }));
-  browser({ answer: named, stored: 502 });
-  expect(await sendMask("c")(file, ref, options)).toEqual(ok(named));
+  browser({ answer: maskName, stored: 502 });
+  expect(await sendMask("c")(file, ref, options)).toEqual(ok(maskName));
 });
 
-it("trusts a service without file access, but no unnamed answer", async () => {
-  const { requests } = browser({ answer: named, stored: 404 });
-  expect(await sendMask("c")(file, ref, { ...options, handsOut: false })).toEqual(ok(named));
+it("trusts a service without file access, but no unnamed result", async () => {
+  const { requests } = browser({ answer: maskName, stored: 404 });
+  expect(await sendMask("c")(file, ref, { ...options, handsOut: false })).toEqual(ok(maskName));
   expect(requests).not.toContain(head);
   browser({ answer: {} });
   expect(await sendMask("c")(file, ref, options)).toMatchObject({ ok: false, failure: { code: "UPSTREAM_UNREADABLE" } });

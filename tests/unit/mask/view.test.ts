@@ -1,4 +1,4 @@
-// Which part of the picture is visible, and what the screen shows of the mask there.
+// The visible part of the picture, and how the mask is displayed there.
 import fc from "fast-check";
 import { describe, expect, it, vi } from "vitest";
 import { createCoarse, emptyCoverage } from "@/components/mask/drawing/coverage";
@@ -22,7 +22,7 @@ const sizes = fc.record({ width: fc.integer({ min: 1, max: 16_384 }), height: fc
 const inFrame = fc.record({ x: fc.integer({ min: 0, max: 800 }), y: fc.integer({ min: 0, max: 600 }) });
 
 describe("the view", () => {
-  it("begins with all of the picture in the middle of the frame", () => {
+  it("starts with the whole picture centred in the frame", () => {
     fc.assert(
       fc.property(sizes, (picture) => {
         const view = fitted(picture, frame);
@@ -68,7 +68,7 @@ describe("the view", () => {
     expect(revealed(viewport, { x: 3999, y: 20 }, picture, frame)).toBe(viewport);
   });
 
-  it("keeps its centre when a phone turns, or the whole picture if shown", () => {
+  it("keeps its centre when a phone rotates, or the whole picture if shown", () => {
     const views = createViewStore({ width: 4000, height: 3000 });
     const [tall, wide] = [
       { width: 390, height: 600 },
@@ -105,7 +105,7 @@ it("reports each screen until unsubscribed", () => {
 
 describe("the mask on the screen", () => {
   const size = { width: 64, height: 48 };
-  function shown(fill: (x: number, y: number) => number, view: View, kind: "overlay" | "mask" | "result" = "mask") {
+  function renderMask(fill: (x: number, y: number) => number, view: View, kind: "overlay" | "mask" | "result" = "mask") {
     const coverage = emptyCoverage(size);
     coverage.data.forEach((_, index) => (coverage.data[index] = fill(index % size.width, Math.floor(index / size.width))));
     const coarse = createCoarse(coverage);
@@ -125,7 +125,7 @@ describe("the mask on the screen", () => {
   }
 
   it("matches the mask at one to one, with nothing around the picture", () => {
-    const pixels = shown((x, y) => (x * 5 + y * 3) % 256, { x: 2, y: 1, scale: 1 })({ left: 0, top: 0, right: 10, bottom: 4 });
+    const pixels = renderMask((x, y) => (x * 5 + y * 3) % 256, { x: 2, y: 1, scale: 1 })({ left: 0, top: 0, right: 10, bottom: 4 });
     const grey = (x: number, y: number) => [...pixels.subarray((y * 10 + x) * 4, (y * 10 + x) * 4 + 4)];
     expect(grey(5, 3)).toEqual([3 * 5 + 2 * 3, 3 * 5 + 2 * 3, 3 * 5 + 2 * 3, 255]);
     expect([grey(1, 3), grey(5, 0)]).toEqual([
@@ -136,15 +136,15 @@ describe("the mask on the screen", () => {
 
   it("shows half of a fine pattern as half, from afar too", () => {
     for (const scale of [0.5, 0.25, 0.125]) {
-      const pixels = shown((x) => (x % 2 === 0 ? 255 : 0), { x: 0, y: 0, scale })({ left: 1, top: 1, right: 5, bottom: 4 });
+      const pixels = renderMask((x) => (x % 2 === 0 ? 255 : 0), { x: 0, y: 0, scale })({ left: 1, top: 1, right: 5, bottom: 4 });
       for (let at = 0; at < pixels.length; at += 4) expect(Math.abs((pixels[at] ?? 0) - 128)).toBeLessThan(3);
     }
   });
 
   it("shows as colour by strength, and as a checkerboard when cut out", () => {
-    const overlay = shown(() => 77, { x: 0, y: 0, scale: 1 }, "overlay")({ left: 0, top: 0, right: 1, bottom: 1 });
+    const overlay = renderMask(() => 77, { x: 0, y: 0, scale: 1 }, "overlay")({ left: 0, top: 0, right: 1, bottom: 1 });
     expect([...overlay]).toEqual([255, 0, 0, 77]);
-    const board = shown(() => 255, { x: 0, y: 0, scale: 1 }, "result")({ left: 7, top: 0, right: 9, bottom: 1 });
+    const board = renderMask(() => 255, { x: 0, y: 0, scale: 1 }, "result")({ left: 7, top: 0, right: 9, bottom: 1 });
     expect([...board]).toEqual([255, 255, 255, 255, 200, 200, 200, 255]);
   });
 });
@@ -179,14 +179,14 @@ describe("a mouse", () => {
     expect(play({ kind: "down", wantsPan: true }, { kind: "move" }, { kind: "up" })).toEqual(["pan"]);
   });
 
-  it("does nothing with its right button, and drops what the system takes away", () => {
+  it("ignores the right button and drops a cancelled pointer", () => {
     expect(play({ kind: "down", button: 2 }, { kind: "move" }, { kind: "up" })).toEqual([]);
     expect(play({ kind: "down" }, { kind: "move" }, { kind: "cancel" })).toEqual(["begin 1", "extend 1", "drop"]);
   });
 });
 
 describe("fingers", () => {
-  it("draws with one and pans or zooms with two, undoing the begun stroke", () => {
+  it("draws with one finger and pans or zooms with two", () => {
     expect(
       play(
         finger("down", 1),
@@ -220,7 +220,7 @@ describe("a pen", () => {
     ).toEqual(["begin 1", "extend 1", "drop", "begin 9", "extend 9", "end"]);
   });
 
-  it("ignores the hand resting beside it", () => {
+  it("ignores the palm", () => {
     expect(play(pen("down"), finger("down", 1), finger("down", 2, 50), finger("move", 2, 90), pen("move", 5), pen("up"))).toEqual([
       "begin 9",
       "extend 9",
@@ -228,11 +228,11 @@ describe("a pen", () => {
     ]);
   });
 
-  it("leaves one finger to move the picture from then on", () => {
+  it("lets one finger pan from then on", () => {
     expect(play(pen("down"), pen("up"), finger("down", 1), finger("move", 1, 30), finger("up", 1))).toEqual(["begin 9", "end", "pan"]);
   });
 
-  it("erases with its other end", () => {
+  it("erases with the pen's other end", () => {
     const { moves } = nextHands(noHands, { kind: "down", id: 9, device: "pen", button: 5, at: { x: 1, y: 2 }, wantsPan: false });
     expect(moves).toEqual([{ do: "begin", at: { x: 1, y: 2 }, id: 9, isEraser: true }]);
   });

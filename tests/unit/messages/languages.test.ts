@@ -16,7 +16,7 @@ function flatten(value: unknown, path = ""): Map<string, string> {
 
 const inEnglish = flatten(messagesOf.en);
 const all = languages.map((language) => [language, flatten(messagesOf[language])] as const);
-const others = all.flatMap(([language, sentences]) => (language === "en" ? [] : [[language, sentences] as const]));
+const translations = all.flatMap(([language, sentences]) => (language === "en" ? [] : [[language, sentences] as const]));
 
 /** The same in every language: signs, names, keys of the keyboard, and messages that consist of arguments only. */
 const nothingToTranslate = /^(Lightdesk|Esc|null|URL|GPU|JSON|CSV|3D|class_type|extra_data)$/;
@@ -39,33 +39,33 @@ const namesInChinese = new Set(
 
 /** `sameAsEnglish`: keys of sentences that may equal the English ones. `latin`: for other scripts, the words allowed in Latin letters. */
 type Own = { sameAsEnglish: readonly string[]; latin?: ReadonlySet<string> };
-const own: Readonly<Record<Exclude<Language, "en">, Own>> = { "zh-CN": { sameAsEnglish: [], latin: namesInChinese } };
+const ownTerms: Readonly<Record<Exclude<Language, "en">, Own>> = { "zh-CN": { sameAsEnglish: [], latin: namesInChinese } };
 
 /** The words in Latin letters after removing arguments, the words of ICU and addresses. */
 function latinWords(message: string): string[] {
   const chosen = /, (plural|select),/.test(message) ? message.replace(/[\w=]+ \{/g, "[").replace(/\{\w+, (plural|select),/g, "") : message;
-  const shown = chosen
+  const text = chosen
     .replace(/'\{' .*? '\}'|'[{}][^']*'/g, "")
     .replace(/\{\w+(, number(, percent)?)?\}/g, "")
     .replace(/\/api\b/g, "");
-  return shown.match(/[A-Za-z_]+/g) ?? [];
+  return text.match(/[A-Za-z_]+/g) ?? [];
 }
 
-describe.each(others)("messages in %s", (language, sentences) => {
-  it("are those that English has, no more and no fewer", () => {
+describe.each(translations)("messages in %s", (language, sentences) => {
+  it("have the same keys as English", () => {
     const missing = [...inEnglish.keys()].filter((key) => !sentences.has(key));
     const extra = [...sentences.keys()].filter((key) => !inEnglish.has(key));
     expect({ missing, extra }).toEqual({ missing: [], extra: [] });
   });
 
-  it("speak of the same arguments as the English ones", () => {
+  it("use the same arguments as English", () => {
     const names = (message: string) =>
       [...new Set(icuArguments(message).map(({ name, kind }) => `${name} ${kind === "number" ? "value" : kind}`))].sort();
     const unlike = [...inEnglish].filter(([key, message]) => `${names(message)}` !== `${names(sentences.get(key) ?? "")}`);
     expect(unlike.map(([key]) => key)).toEqual([]);
   });
 
-  it("choose among the same words where the code names them", () => {
+  it("select the same keywords as the code", () => {
     const choices = (message: string) =>
       icuArguments(message)
         .filter(({ kind }) => kind === "select")
@@ -74,8 +74,8 @@ describe.each(others)("messages in %s", (language, sentences) => {
     expect(unlike.map(([key]) => key)).toEqual([]);
   });
 
-  it("leave no English behind", () => {
-    const { sameAsEnglish, latin } = own[language];
+  it("contain no English", () => {
+    const { sameAsEnglish, latin } = ownTerms[language];
     const same = [...inEnglish].filter(([key, message]) => words(message).length > 0 && sentences.get(key) === message);
     expect(same.map(([key]) => key)).toEqual(sameAsEnglish);
     const left = latin && [...sentences].filter(([, message]) => latinWords(message).some((word) => !latin.has(word)));
@@ -84,9 +84,9 @@ describe.each(others)("messages in %s", (language, sentences) => {
 });
 
 describe.each(all)("plurals in %s", (language, sentences) => {
-  it("have a form for every number, and none that the language does not know", () => {
+  it("have a form for every plural category of the language", () => {
     const categories = new Intl.PluralRules(language).resolvedOptions().pluralCategories;
-    const wrong = [...sentences].filter(([, message]) =>
+    const wrongArguments = [...sentences].filter(([, message]) =>
       icuArguments(message)
         .filter(({ kind }) => kind === "plural")
         .some(({ cases }) => {
@@ -94,7 +94,7 @@ describe.each(all)("plurals in %s", (language, sentences) => {
           return !forms.includes("other") || forms.some((form) => !categories.some((category) => category === form));
         }),
     );
-    expect(wrong.map(([key]) => key)).toEqual([]);
+    expect(wrongArguments.map(([key]) => key)).toEqual([]);
   });
 });
 
@@ -113,7 +113,7 @@ describe("the reader's language", () => {
     ["en", "zh-CN", "en"],
     ["zh-CN", "en-GB", "zh-CN"],
     ["klingon", "zh-CN", "zh-CN"],
-  ])("chosen %s and accepted %s is %s", (chosen, accepted, language) => {
+  ])("with %s chosen and %s accepted, uses %s", (chosen, accepted, language) => {
     expect(readLanguage(chosen, accepted)).toBe(language);
   });
 });
@@ -191,6 +191,6 @@ test.each([
 ])("%s use none of the forbidden words", (_, read, least) => {
   const sentences = read();
   expect(sentences.length).toBeGreaterThan(least);
-  const found = sentences.filter((sentence) => forbidden.some((words) => sentence.toLowerCase().includes(words)));
-  expect(found).toEqual([]);
+  const forbiddenSentences = sentences.filter((sentence) => forbidden.some((words) => sentence.toLowerCase().includes(words)));
+  expect(forbiddenSentences).toEqual([]);
 });

@@ -86,7 +86,7 @@ describe("image files", () => {
     expect((await files.read(path, free)).data[0]).toBe(100);
   });
 
-  it("does not preload a picture twice", async () => {
+  it("doesn't preload a picture twice", async () => {
     const path = await picture("a.png", 200);
     const files = createImageFiles();
     await files.read(path, free);
@@ -102,7 +102,7 @@ const recorded = Object.fromEntries(
     record(info),
   ]),
 );
-const ours: Record<string, Record<string, unknown>> = describeLibrary();
+const library: Record<string, Record<string, unknown>> = describeLibrary();
 
 function record(value: unknown): Record<string, unknown> {
   if (typeof value !== "object" || value === null) throw new Error("no object");
@@ -111,13 +111,13 @@ function record(value: unknown): Record<string, unknown> {
 
 describe("the catalogue", () => {
   it.each(Object.keys(recorded))("describes %s with the recorded names, types, defaults, ranges and choices", (name) => {
-    expect(ours[name]).toEqual({ ...ours[name], ...recorded[name] });
-    expect(ours[name]).toMatchObject({ deprecated: recorded[name]?.deprecated ?? false, experimental: false });
-    expect(ours[name]?.description).not.toBe("");
+    expect(library[name]).toEqual({ ...library[name], ...recorded[name] });
+    expect(library[name]).toMatchObject({ deprecated: recorded[name]?.deprecated ?? false, experimental: false });
+    expect(library[name]?.description).not.toBe("");
   });
 
   it("describes ImageAddNoise as the family's source declares it", () => {
-    expect(ours.ImageAddNoise).toMatchObject({
+    expect(library.ImageAddNoise).toMatchObject({
       display_name: "Add Noise to Image",
       category: "image/filters",
       input: {
@@ -131,13 +131,16 @@ describe("the catalogue", () => {
     });
   });
 
-  it("adds Wait and Fail, which pass anything through", () => {
-    expect(ours.Wait).toMatchObject({
+  it("includes Wait and Fail, which pass values through", () => {
+    expect(library.Wait).toMatchObject({
       input: { required: { seconds: ["FLOAT", { min: 0, max: 3600 }] }, optional: { anything: ["*", {}] } },
       output: ["*"],
     });
-    expect(ours.Fail).toMatchObject({ input: { required: { message: ["STRING", {}] }, optional: { anything: ["*", {}] } }, output: ["*"] });
-    expect(Object.keys(ours).filter((name) => !Object.hasOwn(recorded, name))).toEqual(["ImageAddNoise", "Wait", "Fail"]);
+    expect(library.Fail).toMatchObject({
+      input: { required: { message: ["STRING", {}] }, optional: { anything: ["*", {}] } },
+      output: ["*"],
+    });
+    expect(Object.keys(library).filter((name) => !Object.hasOwn(recorded, name))).toEqual(["ImageAddNoise", "Wait", "Fail"]);
   });
 
   it("offers the passed images as LoadImage's choices", () => {
@@ -147,7 +150,7 @@ describe("the catalogue", () => {
   });
 
   it("reads as the contract's catalogue", () => {
-    expect(objectInfoSchema.safeParse(parseExactJson(writeExactJson(ours))).success).toBe(true);
+    expect(objectInfoSchema.safeParse(parseExactJson(writeExactJson(library))).success).toBe(true);
   });
 });
 

@@ -1,4 +1,4 @@
-// What becomes of single numbers on their way through a picture: bytes, samples, roundings.
+// Single numbers on their way through a picture: bytes, samples, rounding.
 import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
@@ -21,8 +21,8 @@ describe("numbers", () => {
   });
 
   it("truncates and clamps a saved byte", () => {
-    const odd = Float32Array.of(-1, 0.999, 1.5, 0.5, Number.NaN, Infinity, -Infinity, 1e9, 2 ** 31, 1);
-    expect([...frameOfSamples(odd).bytes()]).toEqual([0, 254, 255, 127, 0, 255, 0, 255, 255, 255]);
+    const oddValues = Float32Array.of(-1, 0.999, 1.5, 0.5, Number.NaN, Infinity, -Infinity, 1e9, 2 ** 31, 1);
+    expect([...frameOfSamples(oddValues).bytes()]).toEqual([0, 254, 255, 127, 0, 255, 0, 255, 255, 255]);
   });
 
   it("saves the same byte in one pass as step by step", () => {
@@ -32,8 +32,8 @@ describe("numbers", () => {
         fc.float32Array({ min: -2, max: 2, noNaN: true, minLength: 1, maxLength: 100 }),
         fc.integer({ min: 1, max: 700 }),
         (few, times) => {
-          const many = Float32Array.from({ length: few.length * times }, (_, i) => few[i % few.length] ?? 0);
-          expect(Buffer.from(frameOfSamples(many).bytes()).equals(Uint8Array.from(many, oneByOne))).toBe(true);
+          const longValues = Float32Array.from({ length: few.length * times }, (_, i) => few[i % few.length] ?? 0);
+          expect(Buffer.from(frameOfSamples(longValues).bytes()).equals(Uint8Array.from(longValues, oneByOne))).toBe(true);
         },
       ),
     );
@@ -85,8 +85,8 @@ function weight(x: number): number {
 function line(bytes: readonly number[], to: number): number[] {
   const scale = bytes.length / to;
   const stretch = Math.max(1, scale);
-  return Array.from({ length: to }, (_, place) => {
-    const weights = bytes.map((_byte, i) => weight((i + 0.5 - (place + 0.5) * scale) / stretch));
+  return Array.from({ length: to }, (_, index) => {
+    const weights = bytes.map((_byte, i) => weight((i + 0.5 - (index + 0.5) * scale) / stretch));
     const total = weights.reduce((sum, weight) => sum + weight, 0);
     const sum = bytes.reduce((all, byte, i) => all + (byte * (weights[i] ?? 0)) / total, 0);
     return Math.min(255, Math.max(0, Math.round(sum)));
@@ -106,8 +106,8 @@ it("is the weighted mean by row, then by column, within one byte", () => {
           toHeight,
         ),
       );
-      const ours = bytesOf(channelOf(scaled(picture, { width: toWidth, height: toHeight }), 0, quiet));
-      const far = [...ours].map((byte, i) => Math.abs(byte - (columns[i % toWidth]?.[Math.floor(i / toWidth)] ?? NaN)));
+      const actualBytes = bytesOf(channelOf(scaled(picture, { width: toWidth, height: toHeight }), 0, quiet));
+      const far = [...actualBytes].map((byte, i) => Math.abs(byte - (columns[i % toWidth]?.[Math.floor(i / toWidth)] ?? NaN)));
       expect(Math.max(...far)).toBeLessThanOrEqual(1);
     }),
   );
@@ -119,7 +119,7 @@ it.each([
   ["larger", { width: 411, height: 300 }, { width: 700, height: 901 }],
   ["so much lower that the kernel holds more than it keeps", { width: 3000, height: 2000 }, { width: 3000, height: 2 }],
   ["only lower", { width: 1500, height: 900 }, { width: 1500, height: 7 }],
-])("makes of each channel of an image what it makes of a mask of the same bytes: %s", (_title, from, to) => {
+])("treats each image channel like a mask of the same bytes: %s", (_title, from, to) => {
   const picture = pictureOf(from.width, from.height, 7);
   const image = scaled(picture, to);
   for (const channel of [0, 1, 2] as const)
@@ -142,7 +142,7 @@ describe("the noise of a seed", () => {
         0.7624,
       ],
     ],
-  ])("is the published one of seed %i", (seed, published) => {
+  ])("matches the published noise of seed %i", (seed, published) => {
     expect(rounded(normalNoise(seed, 16, quiet))).toEqual(published);
   });
 
@@ -152,9 +152,9 @@ describe("the noise of a seed", () => {
 
   it("keeps its beginning for any count and redraws the last block", () => {
     const whole = rounded(normalNoise(7, 32, quiet));
-    const odd = rounded(normalNoise(7, 35, quiet));
-    expect(odd.slice(0, 19)).toEqual([...whole.slice(0, 16), ...whole.slice(16, 19)]);
-    expect(odd.slice(19)).not.toEqual(whole.slice(19));
+    const noiseValues = rounded(normalNoise(7, 35, quiet));
+    expect(noiseValues.slice(0, 19)).toEqual([...whole.slice(0, 16), ...whole.slice(16, 19)]);
+    expect(noiseValues.slice(19)).not.toEqual(whole.slice(19));
   });
 
   it("has a mean of 0 and a deviation of 1", () => {
@@ -176,9 +176,9 @@ describe("adding noise", () => {
     expect(bytes(seed)).not.toEqual(bytes(seed - 1n));
   });
 
-  it("gives each picture of a batch its own noise, and changes nothing at strength 0", () => {
-    const [one, other] = bytes(1);
-    expect(one).not.toEqual(other);
+  it("adds different noise to each picture of a batch and none at strength 0", () => {
+    const [first, second] = bytes(1);
+    expect(first).not.toEqual(second);
     expect(bytes(1, 0)).toEqual(grey.frames.map((frame) => [...frame.bytes()]));
   });
 });
@@ -220,17 +220,17 @@ const context: NodeContext = {
   now: unused,
 };
 
-function furthest(ours: Raster, theirs: z.infer<typeof rasterSchema>): number {
-  const distances = theirs.frames.flatMap((frame, index) => {
-    const bytes = ours.frames[index]?.bytes() ?? new Uint8Array();
+function furthest(actual: Raster, reference: z.infer<typeof rasterSchema>): number {
+  const distances = reference.frames.flatMap((frame, index) => {
+    const bytes = actual.frames[index]?.bytes() ?? new Uint8Array();
     return [...Buffer.from(frame, "base64")].map((byte, i) => Math.abs(byte - (bytes[i] ?? Number.NaN)));
   });
   return Math.max(...distances);
 }
 
 describe("a node matches its reference on a small image", () => {
-  const named = cases.map((each, index) => ({ ...each, title: `${each.class} ${index}` }));
-  it.each(named)("$title", async ({ class: name, inputs, outputs, exact }) => {
+  const titledCases = cases.map((each, index) => ({ ...each, title: `${each.class} ${index}` }));
+  it.each(titledCases)("$title", async ({ class: name, inputs, outputs, exact }) => {
     const definition = classes.get(name);
     if (!definition) throw new Error(`There is no class ${name}.`);
     const nodeInputs = new Map<string, ReceivedInput>(
@@ -238,17 +238,17 @@ describe("a node matches its reference on a small image", () => {
     );
     const { values } = await definition.run(createInputs(definition, nodeInputs), context);
     expect(values).toHaveLength(outputs.length);
-    for (const [index, theirs] of outputs.entries()) {
-      const ours = values[index];
-      if (typeof ours !== "object") throw new Error("It answered no raster.");
-      const { frames, ...size } = ours;
+    for (const [index, reference] of outputs.entries()) {
+      const actual = values[index];
+      if (typeof actual !== "object") throw new Error("It answered no raster.");
+      const { frames, ...size } = actual;
       expect({ ...size, count: frames.length }).toEqual({
-        width: theirs.width,
-        height: theirs.height,
-        channels: theirs.channels,
-        count: theirs.frames.length,
+        width: reference.width,
+        height: reference.height,
+        channels: reference.channels,
+        count: reference.frames.length,
       });
-      expect(furthest(ours, theirs)).toBeLessThanOrEqual(exact ? 0 : 1);
+      expect(furthest(actual, reference)).toBeLessThanOrEqual(exact ? 0 : 1);
     }
   });
 });

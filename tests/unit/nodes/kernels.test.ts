@@ -37,8 +37,8 @@ const bytesOf = (raster: Raster) => [...(raster.frames[0]?.bytes() ?? [])];
 const sizeOf = ({ width, height, channels }: Raster) => ({ width, height, channels });
 
 function furthest(a: Raster, b: Raster): number {
-  const other = samples(b);
-  return Math.max(0, ...samples(a).map((value, i) => Math.abs(value - (other[i] ?? Number.NaN))));
+  const otherSamples = samples(b);
+  return Math.max(0, ...samples(a).map((value, i) => Math.abs(value - (otherSamples[i] ?? Number.NaN))));
 }
 
 function expectSame(a: Raster, b: Raster): void {
@@ -50,16 +50,16 @@ describe("a NaN sample", () => {
   const sizes = Array.from({ length: 12 }, (_, at) => at + 1);
   const pairs = sizes.flatMap((from) => sizes.filter((to) => to !== from).map((to) => ({ from, to })));
 
-  it.each(["area", "nearest-exact"] as const)("spoils with %s what reads it and nothing else, along rows and down columns", (by) => {
+  it.each(["area", "nearest-exact"] as const)("spreads %s only to dependent pixels", (by) => {
     for (const { from, to } of pairs)
       for (const isRow of [true, false]) {
         const size = (length: number) => (isRow ? { width: length, height: 1 } : { width: 1, height: length });
         const scaled = (data: Float32Array) =>
           samples(scaleRaster({ ...size(from), channels: 1, frames: [frameOfSamples(data)] }, size(to), by, quiet));
         for (let spoilt = 0; spoilt < from; spoilt += 1) {
-          const read = scaled(Float32Array.from({ length: from }, (_, at) => (at === spoilt ? 1 : 0)));
+          const samples = scaled(Float32Array.from({ length: from }, (_, at) => (at === spoilt ? 1 : 0)));
           const values = scaled(Float32Array.from({ length: from }, (_, at) => (at === spoilt ? Number.NaN : 0.5)));
-          expect(values.map(Number.isNaN), `${spoilt} of ${from} to ${to}`).toEqual(read.map((share) => share !== 0));
+          expect(values.map(Number.isNaN), `${spoilt} of ${from} to ${to}`).toEqual(samples.map((share) => share !== 0));
         }
       }
   });
@@ -127,7 +127,7 @@ describe("blurring and sharpening", () => {
     );
   });
 
-  it("stay between the darkest and the lightest sample, or between 0 and 1", () => {
+  it("stay between the darkest and lightest sample, or 0 and 1", () => {
     fc.assert(
       fc.property(image, bell, (raster, shape) => {
         const blurred = samples(blurRaster(raster, shape, quiet));
@@ -151,8 +151,8 @@ describe("blending", () => {
   it.each(["multiply", "screen"] as const)("by %s is commutative at full strength", (mode) => {
     fc.assert(
       fc.property(image, (raster) => {
-        const other = flipRaster(raster, "vertically", quiet);
-        expect(furthest(blendRasters(raster, other, mode, 1, quiet), blendRasters(other, raster, mode, 1, quiet))).toBeLessThan(1e-6);
+        const flipped = flipRaster(raster, "vertically", quiet);
+        expect(furthest(blendRasters(raster, flipped, mode, 1, quiet), blendRasters(flipped, raster, mode, 1, quiet))).toBeLessThan(1e-6);
       }),
     );
   });
@@ -173,7 +173,7 @@ describe("blending", () => {
 });
 
 describe("moves", () => {
-  it("four quarter turns, two mirrorings and two inversions each give the image back", () => {
+  it("restores an image after four rotations, two flips or two inversions", () => {
     fc.assert(
       fc.property(image, (raster) => {
         expectSame(rotateRaster(rotateRaster(raster, 1, quiet), 3, quiet), raster);
@@ -226,10 +226,10 @@ describe("a long kernel", () => {
   };
 
   it.each(Object.entries(kernels))("(%s) reports rising progress to 1 and stops when a tick throws", (_, run) => {
-    const reported: number[] = [];
-    run((done) => reported.push(done));
-    expect(reported.at(-1)).toBeCloseTo(1);
-    expect(reported).toEqual(reported.toSorted((a, b) => a - b));
+    const progressValues: number[] = [];
+    run((progress) => progressValues.push(progress));
+    expect(progressValues.at(-1)).toBeCloseTo(1);
+    expect(progressValues).toEqual(progressValues.toSorted((a, b) => a - b));
     const stop = () => {
       throw new Error("Cancelled here.");
     };
@@ -238,7 +238,7 @@ describe("a long kernel", () => {
 });
 
 describe("compositing", () => {
-  it("leaves the destination alone with a zero mask or outside", () => {
+  it("keeps the destination unchanged with a zero mask or outside", () => {
     fc.assert(
       fc.property(image, image, (below, above) => {
         const hidden = { x: 0, y: 0, resizeSource: false, mask: solidMask(above, 0) };
@@ -248,7 +248,7 @@ describe("compositing", () => {
     );
   });
 
-  it("resized and without a mask gives the source alone", () => {
+  it("returns the source when resized without a mask", () => {
     const below = solidImage({ width: 4, height: 3 }, 0, 2);
     const above = solidImage({ width: 9, height: 9 }, 0xffffff, 1);
     const laid = compositeRasters(below, above, { x: 0, y: 0, resizeSource: true }, quiet);

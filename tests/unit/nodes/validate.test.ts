@@ -11,9 +11,9 @@ type Recorded = {
 const recorded: Record<string, Recorded> = JSON.parse(readFileSync("tests/fixtures/golden/refusals.json", "utf8"));
 
 function recording(name: string): Recorded {
-  const match = recorded[name];
-  if (!match) throw new Error(`Nothing was recorded as ${name}.`);
-  return match;
+  const recordedCase = recorded[name];
+  if (!recordedCase) throw new Error(`Nothing was recorded as ${name}.`);
+  return recordedCase;
 }
 
 describe("a refusal has the recorded shape", () => {
@@ -66,14 +66,14 @@ describe("a refusal has the recorded shape", () => {
     });
   });
 
-  it.each(["type-mismatch", "no-outputs", "cycle"])("%s: as recorded, to the letter of the node errors", (name) => {
+  it.each(["type-mismatch", "no-outputs", "cycle"])("%s: matches the recorded node errors", (name) => {
     const { prompt, answer } = recording(name);
     const refused = validate(prompt);
     expect(refused).toMatchObject({ ok: false, error: { ...answer.error?.error, details: expect.any(String) } });
     expect(refused.nodeErrors).toEqual(answer.error?.node_errors);
   });
 
-  it("unknown-class: the class and its node in the error, nothing on the nodes", () => {
+  it("unknown-class: names the class and node in the error only", () => {
     expect(validate(recording("unknown-class").prompt)).toMatchObject({
       ok: false,
       error: {
@@ -90,7 +90,7 @@ describe("a refusal has the recorded shape", () => {
     expect(validate(prompt)).toMatchObject({ ok: true, outputs: ["2"], nodeErrors: answer.node_errors });
   });
 
-  it("dangling-link: bad_linked_input on the node and input that holds it", () => {
+  it("dangling-link: reports bad_linked_input on the node and input", () => {
     const refused = validate(recording("dangling-link").prompt);
     expect(Object.keys(refused.nodeErrors)).toEqual(["1"]);
     expect(errorsOf(refused, "1")).toMatchObject([
@@ -159,7 +159,7 @@ describe("the shape of a prompt", () => {
     expect(validate({ a: { class_type: 3 } })).toMatchObject({ error: { type: "missing_node_type" } });
   });
 
-  it("does not depend on display-only fields", () => {
+  it("doesn't depend on display-only fields", () => {
     for (const _meta of [null, 5, { title: 5 }, { title: null }, { title: "Sky", more: {} }]) {
       expect(validate({ a: { ...empty, _meta }, o: { ...save(["a", 0]), is_changed: ["x"] } })).toMatchObject({ ok: true, outputs: ["o"] });
     }
@@ -170,12 +170,12 @@ describe("the shape of a prompt", () => {
     expect(refused).toMatchObject({ ok: false, error: { type: "invalid_prompt", message: expect.stringContaining("API format") } });
   });
 
-  it("refuses a missing class that no output reaches", () => {
+  it("refuses a missing class even if no output needs it", () => {
     const prompt = { a: empty, o: save(["a", 0]), x: { class_type: "NoSuchNode", inputs: {} } };
     expect(validate(prompt)).toMatchObject({ ok: false, error: { type: "missing_node_type", extra_info: { node_id: "x" } } });
   });
 
-  it("accepts errors on nodes that no output reaches", () => {
+  it("accepts errors on nodes that no output needs", () => {
     expect(validate({ a: empty, o: save(["a", 0]), x: invert(["nowhere", 0]) })).toMatchObject({ ok: true, nodeErrors: {} });
   });
 });
@@ -193,7 +193,7 @@ describe("targets", () => {
 });
 
 describe("a literal", () => {
-  it("is handed on as the node wants it", () => {
+  it("is converted to the node's type", () => {
     const { graph } = accepted({ a: { ...empty, inputs: { width: "12", height: 9.7, batch_size: true, color: 0 } }, o: save(["a", 0]) });
     expect(graph.a?.inputs).toEqual({ width: 12, height: 9, batch_size: 1, color: 0 });
   });
@@ -260,7 +260,7 @@ describe("a large graph", () => {
     }
   });
 
-  it("names every one of many small loops, with the output that it spoils", () => {
+  it("names every one of many small loops and the affected output", () => {
     const pairs = Object.fromEntries(
       Array.from({ length: 300 }, (_, i) => [
         [`a${i}`, invert([`b${i}`, 0])] as const,
@@ -274,19 +274,19 @@ describe("a large graph", () => {
 
   it("names every one of thousands of bad nodes", () => {
     const bad = { ...empty, inputs: { ...empty.inputs, width: -1 } };
-    const many = Object.fromEntries(
+    const manyNodes = Object.fromEntries(
       Array.from({ length: 1600 }, (_, i) => [
         [`e${i}`, bad] as const,
         [`i${i}`, invert([`e${i}`, 0])] as const,
         [`o${i}`, save([`i${i}`, 0])] as const,
       ]).flat(),
     );
-    expect(Object.keys(validate(many).nodeErrors)).toHaveLength(1600);
+    expect(Object.keys(validate(manyNodes).nodeErrors)).toHaveLength(1600);
   });
 });
 
 describe("any prompt", () => {
-  it("gets an answer: accepted, or refused with a type and a message", () => {
+  it("is accepted, or refused with a type and a message", () => {
     const input = fc.oneof(fc.jsonValue(), fc.tuple(fc.constantFrom("a", "b", "c", "__proto__"), fc.integer({ min: -1, max: 3 })));
     const node = fc.record({
       class_type: fc.constantFrom("EmptyImage", "ImageInvert", "ImageBlend", "SaveImage", "Wait", "PreviewAny", "LoadImage"),

@@ -1,4 +1,4 @@
-// From a file that was opened to what is submitted, numbers keep their spelling.
+// Numbers keep their spelling from an opened file to the submission.
 import { expect, it } from "vitest";
 import { toResubmission } from "@/components/jobs/actions/resubmission";
 import { withInput } from "@/components/run/form/form-model";
@@ -30,8 +30,8 @@ it("submits a graph with the spelling of its file, but for an edited value", () 
   );
   if (!workflowResult.ok) throw new Error(workflowResult.failure.code);
   const edited = withInput(workflowResult.value.graph, "1", "steps", 25);
-  const opened = { graph: edited, extraData: workflowResult.value.extraData, name: "x", workflowId: "y" };
-  const exactJson = writeExactJson(toSubmission(opened));
+  const openedWorkflow = { graph: edited, extraData: workflowResult.value.extraData, name: "x", workflowId: "y" };
+  const exactJson = writeExactJson(toSubmission(openedWorkflow));
   expect(exactJson).toContain('"cfg":8.0,"steps":25,"denoise":1e0,"any":{"list":[0.10,-0]}');
   expect(exactJson).toContain('"k":5.0,"extra_pnginfo":{"n":1.0,"workflow":{"z":2.0,"nodes":[{"pos":[3.0,4]}]');
 });
@@ -40,8 +40,8 @@ it("keeps other inputs' spelling when a dynamic choice changes", () => {
   const option = (key: string) => ({ key, inputs: { required: { scale: ["FLOAT", {}] } } });
   const resize = { input: { required: { type: ["COMFY_DYNAMICCOMBO_V3", { options: [option("a"), option("b")] }] } } };
   const graph = parseExactJson<Graph>('{"1":{"class_type":"Resize","inputs":{"type":"a","type.scale":2.0,"any":5.0}}}');
-  const changed = withChoice(graph, "1", { name: "type", value: "b" }, objectInfoSchema.parse({ Resize: resize }));
-  expect(writeExactJson(changed)).toContain('"inputs":{"type":"b","type.scale":2.0,"any":5.0}');
+  const changedGraph = withChoice(graph, "1", { name: "type", value: "b" }, objectInfoSchema.parse({ Resize: resize }));
+  expect(writeExactJson(changedGraph)).toContain('"inputs":{"type":"b","type.scale":2.0,"any":5.0}');
 });
 
 it("sends and saves values of the editor's file with their spelling", () => {
@@ -49,13 +49,13 @@ it("sends and saves values of the editor's file with their spelling", () => {
   const file = parseExactJson<{ nodes: unknown[] }>(text);
   const { graph } = toApiWorkflow(file, info);
   expect(writeExactJson(graph)).toContain('"inputs":{"cfg":8.0,"steps":20,"denoise":1e0}');
-  const saved = writable(file, info).withValues(withInput(graph, "1", "steps", 25)).file;
-  expect(writeExactJson(saved)).toBe(text.replace("20", "25"));
+  const savedFile = writable(file, info).withValues(withInput(graph, "1", "steps", 25)).file;
+  expect(writeExactJson(savedFile)).toBe(text.replace("20", "25"));
 });
 
-/** Numbers that JavaScript would write differently, beside what each case changes. */
+/** Numbers that JavaScript would write differently, next to each case's change. */
 const spelled = '"k":5.0,"e":1e3,"zero":-0,"list":[0.10,2.0]';
-const parsed = (more: string) => parseExactJson<JsonObject>(`{${spelled},${more}}`);
+const parsed = (extra: string) => parseExactJson<JsonObject>(`{${spelled},${extra}}`);
 const files = { readCatalogue: () => Promise.resolve(ok(info)) };
 
 it.each<[string, (graph: Graph) => unknown]>([
@@ -65,9 +65,9 @@ it.each<[string, (graph: Graph) => unknown]>([
   ["a sample's picture", (graph) => withSamplePictures({ graph, name: "", workflowId: "", order: [] }, () => ok("sent.png"))],
 ])("keeps spellings with %s", async (_, change) => {
   const graph = parsed('"text":"a key","seed":1,"image":"photo.png"');
-  const changed = writeExactJson(await change({ "1": { class_type: "Mix", inputs: graph } }));
-  expect(changed).not.toContain('"text":"a key","seed":1,"image":"photo.png"');
-  expect(changed).toContain(`"inputs":{${spelled},`);
+  const changedText = writeExactJson(await change({ "1": { class_type: "Mix", inputs: graph } }));
+  expect(changedText).not.toContain('"text":"a key","seed":1,"image":"photo.png"');
+  expect(changedText).toContain(`"inputs":{${spelled},`);
 });
 
 it("keeps spellings of extra data that was written in Run", () => {
@@ -77,23 +77,25 @@ it("keeps spellings of extra data that was written in Run", () => {
 
 it("keeps spellings with a masked text", () => {
   const workflow = `{"prompt":{"1":{"class_type":"Mix","inputs":{"cfg":8.0}}},"extra_data":{${spelled},"extra_pnginfo":{${spelled},"note":"[REDACTED]","list2":["[REDACTED]",1.0]}}}`;
-  const again = toResubmission(parseExactJson(workflow));
-  const text = writeExactJson(again.kind === "ready" ? again.submission : again);
+  const resubmission = toResubmission(parseExactJson(workflow));
+  const text = writeExactJson(resubmission.kind === "ready" ? resubmission.submission : resubmission);
   expect(text).toContain(`"extra_data":{${spelled},"extra_pnginfo":{${spelled},"list2":["",1.0]}`);
   expect(text).toContain('"cfg":8.0');
 });
 
 it("keeps spellings when a key is left out", () => {
   const extraData = parsed(`"token":"t","deep":{${spelled},"secret":"s","inner":{"key":"[REDACTED]","n":3.0}}`);
-  const places = [["token"], ["deep", "secret"], ["deep", "inner"]].map((path) => ({ kind: "extra" as const, path }));
-  expect(writeExactJson(leftOut({ graph: {}, extraData }, places).extraData)).toBe(`{${spelled},"deep":{${spelled},"inner":{"n":3.0}}}`);
+  const expectedPlaces = [["token"], ["deep", "secret"], ["deep", "inner"]].map((path) => ({ kind: "extra" as const, path }));
+  expect(writeExactJson(leftOut({ graph: {}, extraData }, expectedPlaces).extraData)).toBe(
+    `{${spelled},"deep":{${spelled},"inner":{"n":3.0}}}`,
+  );
 });
 
 it("keeps spellings with a drawing of another workflow", async () => {
   const graph = '{"1":{"class_type":"Mix","inputs":{"cfg":8.0},"_meta":{"title":"Mix","n":1.0}}}';
-  const other = '{"nodes":[{"id":7,"type":"Other","widgets_values":[1]}],"links":[]}';
+  const otherDrawing = '{"nodes":[{"id":7,"type":"Other","widgets_values":[1]}],"links":[]}';
   const result = await openAnyWorkflow(
-    `{"prompt":${graph},"extra_data":{${spelled},"extra_pnginfo":{${spelled},"workflow":${other}}}}`,
+    `{"prompt":${graph},"extra_data":{${spelled},"extra_pnginfo":{${spelled},"workflow":${otherDrawing}}}}`,
     files,
   );
   expect(writeExactJson(result.ok ? result.value.extraData : result)).toBe(`{${spelled},"extra_pnginfo":{${spelled}}}`);
@@ -116,8 +118,8 @@ it("keeps spellings in a saved file and in the metadata of an upload", () => {
   const text = `{${spelled},"nodes":[{"id":1,${spelled},"type":"Mix","widgets_values":[8.0,20,1e0]}],"links":[],"definitions":${subgraphs}}`;
   const file = parseExactJson<JsonObject & { nodes: unknown[] }>(text);
   const { graph } = toApiWorkflow(file, info);
-  const saved = writable(file, info).withValues(withInput(graph, "1", "steps", 25)).file;
-  expect(writeExactJson(saved).split(spelled)).toHaveLength(4);
+  const savedFile = writable(file, info).withValues(withInput(graph, "1", "steps", 25)).file;
+  expect(writeExactJson(savedFile).split(spelled)).toHaveLength(4);
   const about = (metadata: JsonObject) => ({ name: "a", tags: [], metadata });
   expect(writeExactJson(mergeFields(about(parsed('"a":1.0')), about(parsed('"b":2.0'))).metadata)).toBe(`{${spelled},"a":1.0,"b":2.0}`);
 });

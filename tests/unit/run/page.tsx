@@ -14,7 +14,7 @@ export type PromptServer = Awaited<ReturnType<typeof startPromptServer>>;
 
 const nobody = { code: "CONSOLE_UNREACHABLE", message: "", status: 0 };
 
-/** Only what a test passes in answers. */
+/** Only the responses that a test passes in. */
 export function apiTo(service: Pick<PromptServer, "send"> | undefined, ports: Partial<RunApi> = {}): RunApi {
   return {
     sendPrompt: service?.send ?? (async () => failed(nobody)),
@@ -51,7 +51,7 @@ export async function drop(name: string, content: string | Uint8Array, type = "a
 }
 
 /** A stored file's content. */
-export function stored(content: string | Uint8Array): ByteSource {
+export function byteSourceOf(content: string | Uint8Array): ByteSource {
   const bytes = new Uint8Array(Buffer.from(content));
   return { size: bytes.length, read: async (from, to) => bytes.slice(from, to), text: async () => new TextDecoder().decode(bytes) };
 }

@@ -6,29 +6,29 @@ import { readFailure } from "@/lib/browser/read-answer";
 import { failed, ok } from "@/lib/shared/result";
 import { closeAfterwards } from "@/tests/support/close-afterwards";
 
-type Answer = { status: number; body: unknown } | "cut";
+type ServerReply = { status: number; body: unknown } | "cut";
 
-/** A service over real HTTP that keeps what it was sent; each request waits until the test answers it with `answer`. */
+/** A service over real HTTP that records submissions; each request waits until the test responds with `respond`. */
 export async function startPromptServer() {
   const submissions: Submission[] = [];
   const keys: string[] = [];
-  const waiting: ((response: Answer) => void)[] = [];
+  const waiting: ((response: ServerReply) => void)[] = [];
   const server = createServer((request, response) => {
     let text = "";
     request.on("data", (part: Buffer) => (text += part.toString()));
     request.on("end", () => {
       const submission: Submission = JSON.parse(text);
       submissions.push(submission);
-      waiting.push((answer) => {
-        if (answer === "cut") return void request.socket.destroy();
-        response.writeHead(answer.status, { "content-type": "application/json" }).end(JSON.stringify(answer.body));
+      waiting.push((reply) => {
+        if (reply === "cut") return void request.socket.destroy();
+        response.writeHead(reply.status, { "content-type": "application/json" }).end(JSON.stringify(reply.body));
       });
     });
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const { port }: Partial<AddressInfo> = Object(server.address());
-  const send: SubmitApi["sendPrompt"] = async (submission, press) => {
-    keys.push(press);
+  const send: SubmitApi["sendPrompt"] = async (submission, key) => {
+    keys.push(key);
     try {
       const response = await fetch(`http://127.0.0.1:${port}/api/prompt`, { method: "POST", body: JSON.stringify(submission) });
       const body = await response.text();
@@ -40,11 +40,11 @@ export async function startPromptServer() {
   closeAfterwards(async () => void server.close().closeAllConnections());
   return {
     send,
-    received: submissions,
+    submissions,
     /** The submission key of each press, in order. */
     keys,
-    /** Answers the oldest waiting request; false if there is none. */
-    answer: (response: Answer): boolean => {
+    /** Responds to the oldest waiting request; false if there is none. */
+    respond: (response: ServerReply): boolean => {
       const next = waiting.shift();
       next?.(response);
       return next !== undefined;

@@ -4,7 +4,7 @@ import { type ReactNode } from "react";
 import { SWRConfig } from "swr";
 import * as messages from "@/lib/messages/en";
 
-/** With the product's own sentences and a new cache, so that no test sees another's answers. */
+/** With the product's messages and a new cache, so that tests don't share responses. */
 export function inPage(page: ReactNode) {
   return (
     <NextIntlClientProvider locale="en" timeZone="UTC" now={new Date(0)} messages={messages}>

@@ -12,7 +12,7 @@ describe("run advanced", () => {
   let service: PromptServer;
   beforeEach(async () => void (service = await startPromptServer()));
 
-  const answered = () => until("an answer is asked for", () => service.answer({ status: 200, body: { prompt_id: "a" } }));
+  const respond = () => until("an answer is asked for", () => service.respond({ status: 200, body: { prompt_id: "a" } }));
   const extraField = () => screen.getByRole<HTMLTextAreaElement>("textbox", { name: "extra_data" });
 
   it("sends extra_data with the run and stores it nowhere", async () => {
@@ -20,9 +20,9 @@ describe("run advanced", () => {
     await openText(sampleText("01-invert"));
     fireEvent.change(extraField(), { target: { value: '{"api_key_comfy_org": "very-secret", "extra_pnginfo": {"note": 1}}' } });
     pressRun();
-    await answered();
+    await respond();
     await screen.findByRole("link", { name: "Open job a" });
-    expect(service.received[0]?.extra_data).toMatchObject({
+    expect(service.submissions[0]?.extra_data).toMatchObject({
       api_key_comfy_org: "very-secret",
       extra_pnginfo: { note: 1, workflow: { name: "Pasted workflow" } },
     });
@@ -37,7 +37,7 @@ describe("run advanced", () => {
     expect(screen.getByText("This is not valid JSON.")).toBeTruthy();
     pressRun();
     expect(document.activeElement).toBe(extraField());
-    expect(service.received).toHaveLength(0);
+    expect(service.submissions).toHaveLength(0);
   });
 
   it("runs only the chosen outputs, or all without targets", async () => {
@@ -50,12 +50,12 @@ describe("run advanced", () => {
     for (const box of boxes) fireEvent.click(box);
     expect(screen.getByText("Select at least one output.")).toBeTruthy();
     pressRun();
-    expect(service.received).toHaveLength(0);
+    expect(service.submissions).toHaveLength(0);
     const [first] = boxes;
     if (first) fireEvent.click(first);
     pressRun();
-    await answered();
-    expect(service.received[0]?.partial_execution_targets).toEqual(["2"]);
+    await respond();
+    expect(service.submissions[0]?.partial_execution_targets).toEqual(["2"]);
   });
 
   it("selects a range of outputs with Shift", async () => {
@@ -69,8 +69,8 @@ describe("run advanced", () => {
     fireEvent.click(box("4"));
     fireEvent.click(box("5"), { shiftKey: true });
     pressRun();
-    await answered();
-    expect(service.received[0]?.partial_execution_targets).toEqual(["2", "4", "5", "6"]);
+    await respond();
+    expect(service.submissions[0]?.partial_execution_targets).toEqual(["2", "4", "5", "6"]);
   });
 
   it("resets a Shift range in another workflow", async () => {
@@ -86,7 +86,7 @@ describe("run advanced", () => {
     expect(saves.map(([id]) => box(String(id)).checked)).toEqual([true, false, true, true]);
   });
 
-  it("extra_data is bounded, and merged without losing what the workflow has", () => {
+  it("bounds extra_data and merges it with the workflow's own", () => {
     expect(readExtra("")).toEqual({ ok: true, value: {} });
     expect(readExtra("[1]")).toMatchObject({ why: "no_object" });
     expect(readExtra(`"${"x".repeat(100_001)}"`)).toMatchObject({ why: "too_large" });
@@ -121,12 +121,12 @@ describe("run filled", () => {
     return { sentAs };
   }
   /** Shown below the seed and below the file name. */
-  const shown = () => screen.getAllByText(/^Next run sends: /).map(({ textContent }) => textContent?.replace("Next run sends: ", ""));
+  const readNotes = () => screen.getAllByText(/^Next run sends: /).map(({ textContent }) => textContent?.replace("Next run sends: ", ""));
   const later = () => vi.setSystemTime(new Date(2026, 2, 5, 7, 10, 11));
 
   it("sends the seed and time shown at the press", async () => {
     const { sentAs } = await open("%Sampler.seed%-%date:hhmmss%");
-    const before = shown();
+    const before = readNotes();
     expect(before[1]).toBe(`${before[0]}-070809`);
     // Time advances, but the page has not updated yet.
     later();
@@ -134,7 +134,7 @@ describe("run filled", () => {
     await screen.findByRole("link", { name: "Open job job-1" });
     expect(sentAs()).toEqual([before]);
     expect(field("seed").value).toBe(before[0]);
-    const next = shown();
+    const next = readNotes();
     expect(next[0]).not.toBe(before[0]);
     pressRun();
     await screen.findByRole("link", { name: "Open job job-2" });
@@ -143,15 +143,15 @@ describe("run filled", () => {
 
   it("updates the shown time", async () => {
     await open("%date:hh:mm:ss%");
-    expect(shown()[1]).toBe("07:08:09");
+    expect(readNotes()[1]).toBe("07:08:09");
     await act(() => vi.advanceTimersByTimeAsync(2_000));
-    expect(shown()[1]).toBe("07:08:11");
+    expect(readNotes()[1]).toBe("07:08:11");
   });
 
   it.each([
     ["steps", { From: "20", to: "21", "in steps of": "1" }],
     ["seed", { "How many": "2" }],
-  ])("sends the seed and time shown beside each copy of %s", async (varied, typed) => {
+  ])("sends the seed and time shown for each copy of %s", async (varied, typed) => {
     const { sentAs } = await open("%Sampler.seed%-%date:hhmmss%");
     fireEvent.click(screen.getAllByRole("button", { name: "Copies" })[0] ?? document.body);
     const dialog = await screen.findByRole("dialog");

@@ -23,7 +23,7 @@ describe("run inputs", () => {
   };
   const withKey = JSON.stringify(sampler);
   const withoutKey = withKey.replace("[REDACTED]", "mine");
-  const answered = (id: string) => until("an answer is asked for", () => service.answer({ status: 200, body: { prompt_id: id } }));
+  const respond = (id: string) => until("an answer is asked for", () => service.respond({ status: 200, body: { prompt_id: id } }));
 
   describe("a picture in the clipboard", () => {
     const two = Object.fromEntries(
@@ -46,7 +46,7 @@ describe("run inputs", () => {
       ["the button that replaces it", () => screen.getAllByRole("button", { name: "Replace" })[1]],
       ["its name", () => screen.getAllByRole("textbox", { name: "Picture name" })[1]],
       ["the picture itself", () => screen.getAllByRole("img", { name: /^Picture of/ })[1]],
-    ])("goes into the image input with the focus on %s", async (_, focused) => {
+    ])("sets the focused image input on %s", async (_, focused) => {
       await openTwo();
       await paste(focused());
       expect(names()).toEqual(["photo.png", "pasted.png"]);
@@ -71,11 +71,11 @@ describe("run inputs", () => {
       pressRun();
       expect((await screen.findByRole("alert")).textContent).toContain("Enter the masked values again");
       expect(document.activeElement).toBe(field("api_key"));
-      expect(service.received).toHaveLength(0);
+      expect(service.submissions).toHaveLength(0);
       fireEvent.change(field("api_key"), { target: { value: "mine" } });
       pressRun();
-      await answered("a");
-      expect(service.received[0]?.prompt["1"]?.inputs.api_key).toBe("mine");
+      await respond("a");
+      expect(service.submissions[0]?.prompt["1"]?.inputs.api_key).toBe("mine");
     });
 
     it("detects a graph without outputs by the catalogue", () => {
@@ -104,10 +104,10 @@ describe("run inputs", () => {
       await openText(withoutKey);
       for (const id of ["a", "b"]) {
         pressRun();
-        await answered(id);
+        await respond(id);
         await screen.findByRole("link", { name: `Open job ${id}` });
       }
-      const seeds = service.received.map(({ prompt }) => prompt["1"]?.inputs.seed);
+      const seeds = service.submissions.map(({ prompt }) => prompt["1"]?.inputs.seed);
       expect(new Set([7, ...seeds]).size).toBe(3);
       expect(field("seed").value).toBe(String(seeds[1]));
     });
@@ -147,8 +147,8 @@ describe("run inputs", () => {
     expect(screen.getAllByDisplayValue("20")).toHaveLength(1);
     fireEvent.change(pinned.getByDisplayValue("20"), { target: { value: "30" } });
     pressRun();
-    await answered("a");
-    expect(service.received[0]?.prompt["1"]?.inputs.steps).toBe(30);
+    await respond("a");
+    expect(service.submissions[0]?.prompt["1"]?.inputs.steps).toBe(30);
     fireEvent.click(screen.getByRole("button", { name: "Unpin steps of Sampler" }));
     expect(screen.queryByRole("region", { name: "Pinned" })).toBeNull();
   });
@@ -168,12 +168,12 @@ describe("run fields", () => {
         expect(width.value).toBe(text);
       }
       pressRun();
-      await until("an answer is asked for", () => service.answer({ status: 200, body: { prompt_id: "a" } }));
+      await until("an answer is asked for", () => service.respond({ status: 200, body: { prompt_id: "a" } }));
       await screen.findByRole("link", { name: "Open job a" });
-      expect(service.received[0]?.prompt["1"]?.inputs.width).toBe("abc");
+      expect(service.submissions[0]?.prompt["1"]?.inputs.width).toBe("abc");
     });
 
-    it("show a colour as a colour, and write it as the number of the family", async () => {
+    it("show a colour and write it as a number", async () => {
       show(apiTo(service));
       await openText(sampleText("01-invert"));
       const swatch = screen.getByLabelText<HTMLInputElement>("color as a colour");
@@ -184,7 +184,7 @@ describe("run fields", () => {
   });
 });
 
-it("draws the workflow beside its form on demand", async () => {
+it("draws the workflow next to its form on demand", async () => {
   vi.stubGlobal(
     "ResizeObserver",
     class {

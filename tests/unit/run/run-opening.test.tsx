@@ -42,7 +42,7 @@ describe("run opening", () => {
       ["photo.png", "", /was not opened/, /The file is empty/],
       ["editor.json", '{"nodes": [], "links": []}', /was not opened/, /has no nodes/],
       ["ui.json", '{"nodes": [{}], "links": []}', /was not opened/, /needs the service's list of nodes/],
-    ])("refuses %s with the reason and keeps what was open", async (name, text, title, reason) => {
+    ])("refuses %s with the reason and keeps the open workflow", async (name, text, title, reason) => {
       show(apiTo(service));
       await openText(sampleText("01-invert"));
       fireEvent.change(field("width"), { target: { value: "640" } });
@@ -57,8 +57,8 @@ describe("run opening", () => {
     it("offers every upload source and reports unreadable files on the page", async () => {
       show(apiTo(service));
       await openText(sampleText("05-slow"));
-      const ask = () => fireEvent.click(screen.getByRole("button", { name: "Open another" }));
-      ask();
+      const clickOpen = () => fireEvent.click(screen.getByRole("button", { name: "Open another" }));
+      clickOpen();
       const dialog = within(screen.getByRole("dialog", { name: "Open another workflow" }));
       expect(dialog.getByRole("button", { name: "Show saved files" })).toBeTruthy();
       fireEvent.change(dialog.getByRole("textbox", { name: "Or paste its text" }), { target: { value: "[1]" } });
@@ -67,10 +67,10 @@ describe("run opening", () => {
       expect(screen.queryByRole("dialog")).toBeNull();
       fireEvent.click(screen.getByRole("button", { name: "Dismiss" }));
       expect(screen.queryByRole("dialog")).toBeNull();
-      ask();
+      clickOpen();
       fireEvent.click(screen.getByRole("button", { name: "Cancel" }));
       expect(screen.queryByRole("dialog")).toBeNull();
-      ask();
+      clickOpen();
       fireEvent.click(screen.getByRole("button", { name: /^Invert/ }));
       expect(await screen.findByRole("heading", { level: 1, name: /Invert/ })).toBeTruthy();
       expect(screen.queryByRole("dialog")).toBeNull();
@@ -83,7 +83,7 @@ describe("run opening", () => {
       expect(screen.getByText(/uses this node id more than once, and only the last node counts: 5$/)).toBeTruthy();
     });
 
-    it("takes one file at a time, and says that none of several was opened", async () => {
+    it("opens one file at a time and reports the others", async () => {
       show(apiTo(service));
       await openText(sampleText("01-invert"));
       const files = ["a.json", "b.json"].map((name) => new File([sampleText("05-slow")], name, { type: "application/json" }));
@@ -106,9 +106,9 @@ describe("run opening", () => {
 });
 
 function desk() {
-  let sent = 0;
-  const ports = apiTo(undefined, { sendPrompt: async () => ok({ prompt_id: `job-${++sent}`, node_errors: {} }) });
-  return { ports, sent: () => sent };
+  let sentCount = 0;
+  const ports = apiTo(undefined, { sendPrompt: async () => ok({ prompt_id: `job-${++sentCount}`, node_errors: {} }) });
+  return { ports, sent: () => sentCount };
 }
 
 it("opens a looped workflow, names its nodes and blocks Run", async () => {
@@ -177,9 +177,9 @@ it("retries the node list on demand and keeps typed values", async () => {
   show(ports);
   await openText(JSON.stringify({ "1": { class_type: "EmptyImage", inputs: { width: 64, height: 64, batch_size: 1, color: 0 } } }));
   fireEvent.change(field("width"), { target: { value: "72" } });
-  const again = await screen.findByRole("button", { name: "Reload the list" });
+  const reloadButton = await screen.findByRole("button", { name: "Reload the list" });
   isBroken = false;
-  fireEvent.click(again);
+  fireEvent.click(reloadButton);
   expect(await screen.findByText("1 to 4096")).toBeTruthy();
   expect(field("width").value).toBe("72");
   expect(screen.queryByRole("button", { name: "Reload the list" })).toBeNull();
@@ -202,11 +202,11 @@ describe("tab title", () => {
     pageTitle("Run a workflow · Lightdesk");
     const page = renderPage(<TabTitle name="Poster" />);
     expect(document.title).toBe("Poster · Run a workflow · Lightdesk");
-    const late = pageTitle("Run a workflow · Lightdesk");
+    const title = pageTitle("Run a workflow · Lightdesk");
     await eventually(() => expect(document.title).toBe("Poster · Run a workflow · Lightdesk"));
     page.rerender(inPage(<TabTitle name="Hero" />));
     expect(document.title).toBe("Hero · Run a workflow · Lightdesk");
-    late.textContent = "Jobs · Lightdesk";
+    title.textContent = "Jobs · Lightdesk";
     page.unmount();
     expect(document.title).toBe("Jobs · Lightdesk");
   });

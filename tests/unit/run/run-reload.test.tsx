@@ -26,7 +26,7 @@ describe("a reload", () => {
     return leave.defaultPrevented;
   }
 
-  it("brings back the workflow with everything typed, without a question", async () => {
+  it("restores the workflow and typed values without asking", async () => {
     show(apiTo(service));
     await openText(sampleText("01-invert"));
     fireEvent.change(field("width"), { target: { value: "640" } });
@@ -35,7 +35,7 @@ describe("a reload", () => {
     expect(screen.getByText(/edited/)).toBeTruthy();
   });
 
-  it("brings back nothing that was closed", async () => {
+  it("doesn't restore a closed workflow", async () => {
     show(apiTo(service));
     await openText(sampleText("01-invert"));
     reload();
@@ -54,7 +54,7 @@ describe("a reload", () => {
     expect(leave()).toBe(false);
     allowLeaving(false);
     pressRun();
-    await until("an answer is asked for", () => service.answer({ status: 200, body: { prompt_id: "a" } }));
+    await until("an answer is asked for", () => service.respond({ status: 200, body: { prompt_id: "a" } }));
     await screen.findByRole("link", { name: "Open job a" });
     expect(leave()).toBe(false);
   });
@@ -62,7 +62,7 @@ describe("a reload", () => {
   /** Presses Run; the service answers with that job. */
   async function runAs(id: string) {
     pressRun();
-    await until("an answer is asked for", () => service.answer({ status: 200, body: { prompt_id: id, node_errors: {} } }));
+    await until("an answer is asked for", () => service.respond({ status: 200, body: { prompt_id: id, node_errors: {} } }));
     await screen.findByRole("link", { name: `Open job ${id}` });
   }
 
@@ -87,7 +87,7 @@ describe("a reload", () => {
 
   const strip = () => screen.getByRole("region", { name: "The job that was started" });
 
-  it("does not restore a dismissed card; its link remains below the form", async () => {
+  it("doesn't restore a dismissed card; its link remains below the form", async () => {
     show(apiTo(service));
     await openText(sampleText("01-invert"));
     await runAs("first");
@@ -102,7 +102,7 @@ describe("a reload", () => {
     expect(strip().textContent).toContain("Pasted workflow");
   });
 
-  it("brings back no job of another member", async () => {
+  it("doesn't restore another member's job", async () => {
     show(apiTo(service));
     await openText(sampleText("01-invert"));
     await runAs("first");
@@ -111,7 +111,7 @@ describe("a reload", () => {
     expect(screen.queryByRole("link", { name: "Open job first" })).toBeNull();
   });
 
-  it("is the same page for the server and for the browser that takes it over", async () => {
+  it("renders the same page on the server and in the browser", async () => {
     show(apiTo(service));
     await openText(sampleText("01-invert"));
     window.dispatchEvent(new Event("pagehide"));
@@ -134,7 +134,7 @@ async function pressAndLoseTheLine(ports: Partial<RunApi> = {}) {
   show(apiTo(service, { newestJobs: jobs, ...ports }));
   await openText(sampleText("01-invert"));
   pressRun();
-  await until("an answer is asked for", () => service.answer("cut"));
+  await until("an answer is asked for", () => service.respond("cut"));
 }
 
 /** Starts a new page in the same tab. */
@@ -145,30 +145,30 @@ function reload(ports: Partial<RunApi> = {}) {
 }
 
 describe("a run without an answer", () => {
-  it("names the jobs that may be it, made since, and sends nothing by itself", async () => {
+  it("lists candidate jobs made since and sends nothing automatically", async () => {
     await pressAndLoseTheLine();
     const link = await screen.findByRole("link", { name: "may-be-i" });
     expect(link.getAttribute("href")).toBe("/jobs/may-be-it-0001");
     expect(screen.queryByRole("link", { name: "long-ago" })).toBeNull();
-    expect(service.received).toHaveLength(1);
+    expect(service.submissions).toHaveLength(1);
   });
 
   it("is sent again only by confirmation, as a new run", async () => {
     await pressAndLoseTheLine();
     fireEvent.click(await screen.findByRole("button", { name: "Send again" }));
-    await until("an answer is asked for", () => service.answer({ status: 200, body: { prompt_id: "second" } }));
+    await until("an answer is asked for", () => service.respond({ status: 200, body: { prompt_id: "second" } }));
     await screen.findByRole("link", { name: "Open job second" });
-    expect(service.received).toHaveLength(2);
+    expect(service.submissions).toHaveLength(2);
     expect(new Set(service.keys).size).toBe(2);
   });
 
-  it("becomes a job when the console has its answer", async () => {
+  it("becomes a job once the console receives its response", async () => {
     await pressAndLoseTheLine({ reportSubmission: async () => ok({ state: "accepted", answer: { prompt_id: "found" } }) });
     expect(await screen.findByRole("link", { name: "Open job found" })).toBeTruthy();
-    expect(service.received).toHaveLength(1);
+    expect(service.submissions).toHaveLength(1);
   });
 
-  it("started nothing where the console never got it", async () => {
+  it("is not started when the console never received it", async () => {
     await pressAndLoseTheLine({ reportSubmission: async () => failed({ code: "NOT_FOUND", message: "", status: 404 }) });
     expect((await screen.findByRole("alert")).textContent).toContain("Nothing was started");
   });
@@ -188,7 +188,7 @@ describe("a reload during a run", () => {
     show(apiTo(service));
     await openText(sampleText("01-invert"));
     pressRun();
-    await waitFor(() => expect(service.received).toHaveLength(1));
+    await waitFor(() => expect(service.submissions).toHaveLength(1));
     const requests: string[] = [];
     reload({
       reportSubmission: async (key) => {
@@ -198,8 +198,8 @@ describe("a reload during a run", () => {
     });
     expect(await screen.findByRole("link", { name: "Open job went-on" })).toBeTruthy();
     expect(requests).toEqual(service.keys);
-    expect(service.received).toHaveLength(1);
-    service.answer("cut");
+    expect(service.submissions).toHaveLength(1);
+    service.respond("cut");
   });
 
   it("stays unknown when the outcome is unknown", async () => {
@@ -207,6 +207,6 @@ describe("a reload during a run", () => {
     await screen.findByRole("alert");
     reload({ newestJobs: jobs });
     expect((await screen.findByRole("alert")).textContent).toContain("may or may not have been accepted");
-    expect(service.received).toHaveLength(1);
+    expect(service.submissions).toHaveLength(1);
   });
 });

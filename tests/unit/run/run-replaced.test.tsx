@@ -15,8 +15,8 @@ beforeEach(() => window.history.replaceState(null, "", "/run"));
 /** A port that answers when the test releases it. */
 function deferred<T>() {
   let release: (value: T) => void = () => undefined;
-  const answer = new Promise<T>((resolve) => (release = resolve));
-  return { answer, release: (value: T) => act(async () => release(value)) };
+  const promise = new Promise<T>((resolve) => (release = resolve));
+  return { answer: promise, release: (value: T) => act(async () => release(value)) };
 }
 const paste = async (sample: string) => {
   fireEvent.paste(document.body, { clipboardData: { files: [], getData: () => sampleText(sample) } });
@@ -61,7 +61,7 @@ it("stops the upload and returns to the empty page for good", async () => {
   expect(emptyPage()).toBeTruthy();
 });
 
-it("keeps a workflow opened during an upload and ends the upload", async () => {
+it("keeps a workflow opened during an upload and stops the upload", async () => {
   const { options, release } = await dropPhotograph();
   await paste("01-invert");
   expect(options.signal.aborted).toBe(true);
@@ -70,7 +70,7 @@ it("keeps a workflow opened during an upload and ends the upload", async () => {
   expect(screen.queryByRole("button", { name: /^Back to/ })).toBeNull();
 });
 
-it("and so does one that was opened while the sample was fetched for it", async () => {
+it("keeps a workflow opened while the sample was fetched", async () => {
   const sample = deferred<Awaited<ReturnType<RunApi["loadSample"]>>>();
   const { release } = await dropPhotograph({ loadSample: () => sample.answer });
   await release();
@@ -93,11 +93,11 @@ it("ignores a late past job after another was opened", async () => {
   expect(screen.queryByRole("button", { name: /^Back to/ })).toBeNull();
 });
 
-it("runs no sample when something else was opened first", async () => {
-  const sent: unknown[] = [];
+it("doesn't run a sample when another workflow was opened first", async () => {
+  const bodies: unknown[] = [];
   const sample = deferred<Awaited<ReturnType<RunApi["loadSample"]>>>();
   const sendPrompt: RunApi["sendPrompt"] = async (submission) => {
-    sent.push(submission);
+    bodies.push(submission);
     return ok({ prompt_id: "a" });
   };
   show(apiTo(undefined, { loadSample: () => sample.answer, sendPrompt }));
@@ -105,19 +105,19 @@ it("runs no sample when something else was opened first", async () => {
   await screen.findByRole("status", { name: "Loading" });
   await paste("01-invert");
   await sample.release(ok(sampleText("05-slow")));
-  expect(sent).toEqual([]);
+  expect(bodies).toEqual([]);
   expect(field("width").value).toBe("512");
   expect(runButton().getAttribute("aria-busy")).toBeNull();
 });
 
-it.each(["Cancel", "Esc"])("does not open a loading sample after %s", async (way) => {
+it.each(["Cancel", "Esc"])("doesn't open a loading sample after %s", async (button) => {
   const sample = deferred<Awaited<ReturnType<RunApi["loadSample"]>>>();
   show(apiTo(undefined, { loadSample: () => sample.answer }));
   await paste("01-invert");
   fireEvent.click(screen.getByRole("button", { name: "Open another" }));
   const dialog = screen.getByRole("dialog");
   fireEvent.click(within(dialog).getByRole("button", { name: /^Colour field/ }));
-  if (way === "Cancel") fireEvent.click(within(dialog).getByRole("button", { name: "Cancel" }));
+  if (button === "Cancel") fireEvent.click(within(dialog).getByRole("button", { name: "Cancel" }));
   else fireEvent(dialog, new Event("close"));
   await sample.release(ok(sampleText("09-colour-field")));
   expect(field("width").value).toBe("512");

@@ -6,23 +6,23 @@ import { createRunStore } from "@/components/run/run-store";
 import { type RunSource } from "@/components/run/workflow/run-sources";
 import { ok } from "@/lib/shared/result";
 import { sampleText } from "./files";
-import { apiTo, field, stored } from "./page";
+import { apiTo, field, byteSourceOf } from "./page";
 import { renderPage } from "./render";
 
-let saved: string[] = [];
+let savedNames: string[] = [];
 beforeEach(() => {
-  saved = [];
+  savedNames = [];
   window.history.replaceState(null, "", "/run?file=x");
   // Replaces the service that this page calls.
   vi.stubGlobal("fetch", async (path: string) => {
     if (!path.startsWith("/api/userdata/")) return Response.json({ code: "NOT_FOUND" }, { status: 404 });
-    saved.push(path);
+    savedNames.push(path);
     return Response.json({ path: "x" });
   });
 });
 
 function renderRunPage(source?: RunSource) {
-  const ports = apiTo(undefined, { readStored: async () => ok(stored(sampleText("01-invert"))) });
+  const ports = apiTo(undefined, { readStored: async () => ok(byteSourceOf(sampleText("01-invert"))) });
   return renderPage(
     <ConnectionProvider currentId="c1" connections={[{ id: "c1", name: "One", embedded: true }]}>
       <RunScreen canRun memberId="ada" source={source} store={createRunStore()} api={ports} />
@@ -40,7 +40,7 @@ it("saves a stored workflow to its exact path, also after a reload", async () =>
   expect(field("Name").value).toBe("client A/日本 100% #1");
   pressSave();
   await isClosed();
-  expect(saved[0]).toContain(`/api/userdata/${encodeURIComponent("workflows/client A/日本 100% #1.json")}?overwrite=false`);
+  expect(savedNames[0]).toContain(`/api/userdata/${encodeURIComponent("workflows/client A/日本 100% #1.json")}?overwrite=false`);
   window.dispatchEvent(new Event("pagehide"));
   page.unmount();
   renderRunPage();

@@ -20,17 +20,17 @@ describe("running", () => {
     fireEvent.click(button);
     fireEvent.keyDown(window, { key: "Enter", ctrlKey: true });
     await until("an answer is asked for", () =>
-      service.answer({ status: 200, body: { prompt_id: "9f2c41ab-0000", number: 1, node_errors: {} } }),
+      service.respond({ status: 200, body: { prompt_id: "9f2c41ab-0000", number: 1, node_errors: {} } }),
     );
     const link = await screen.findByRole("link", { name: "Open job 9f2c41ab" });
     expect(link.getAttribute("href")).toBe("/jobs/9f2c41ab-0000");
-    expect(service.received).toHaveLength(1);
-    expect(service.received[0]?.prompt["1"]?.inputs.width).toBe(640);
-    expect(service.received[0]?.extra_data.extra_pnginfo.workflow).toMatchObject({ name: "Pasted workflow" });
+    expect(service.submissions).toHaveLength(1);
+    expect(service.submissions[0]?.prompt["1"]?.inputs.width).toBe(640);
+    expect(service.submissions[0]?.extra_data.extra_pnginfo.workflow).toMatchObject({ name: "Pasted workflow" });
     pressRun();
-    await until("the second run is asked for", () => service.answer({ status: 200, body: { prompt_id: "second", node_errors: {} } }));
+    await until("the second run is asked for", () => service.respond({ status: 200, body: { prompt_id: "second", node_errors: {} } }));
     await screen.findByRole("link", { name: "Open job second" });
-    expect(service.received).toHaveLength(2);
+    expect(service.submissions).toHaveLength(2);
   });
 
   it.each([{ isComposing: true }, { keyCode: 229 }])(
@@ -49,7 +49,7 @@ describe("running", () => {
     show(apiTo(service));
     await openText(sampleText("01-invert"));
     pressRun();
-    await until("an answer is asked for", () => service.answer({ status: 200, body: { prompt_id: "mine", node_errors: {} } }));
+    await until("an answer is asked for", () => service.respond({ status: 200, body: { prompt_id: "mine", node_errors: {} } }));
     await screen.findByRole("link", { name: "Open job mine" });
     const card = () => screen.queryByRole("link", { name: "Open job mine" });
     await drop("broken.json", "{");
@@ -86,13 +86,13 @@ describe("running", () => {
     expect(screen.queryByRole("alert")).toBeNull();
   });
 
-  it("puts the service's errors on fields, focuses the first and keeps input", async () => {
+  it("shows the service's errors on fields, focuses the first and keeps input", async () => {
     show(apiTo(service));
     await openText(sampleText("07-bad-graph"));
     pressRun();
     const response = refusals()["bad-graph"]?.answer.error;
     await until("an answer is asked for", () =>
-      service.answer({ status: 400, body: { code: "prompt_outputs_failed_validation", message: "", ...response } }),
+      service.respond({ status: 400, body: { code: "prompt_outputs_failed_validation", message: "", ...response } }),
     );
     expect(await screen.findByText("3 nodes need a fix")).toBeTruthy();
     const [width] = screen.getAllByRole("textbox", { name: "width" });
@@ -106,13 +106,13 @@ describe("running", () => {
     expect(field("width").getAttribute("aria-invalid")).toBeNull();
   });
 
-  it("names the class that the service lacks, and lights its node", async () => {
+  it("names the class that the service lacks and highlights its node", async () => {
     show(apiTo(service));
     await openText(sampleText("08-production-sdxl"));
     pressRun();
     const message = "Node 'CheckpointLoaderSimple' not found.";
     await until("an answer is asked for", () =>
-      service.answer({ status: 400, body: { code: "missing_node_type", message, details: "Node ID '#1'" } }),
+      service.respond({ status: 400, body: { code: "missing_node_type", message, details: "Node ID '#1'" } }),
     );
     expect((await screen.findByRole("alert")).textContent).toContain("This service has no node class CheckpointLoaderSimple");
     expect(document.getElementById("node-1")?.dataset.problem).toBe("true");
@@ -124,9 +124,9 @@ describe("running", () => {
     show(apiTo(service));
     await openText(sampleText("01-invert"));
     pressRun();
-    await until("an answer is asked for", () => service.answer("cut"));
+    await until("an answer is asked for", () => service.respond("cut"));
     expect((await screen.findByRole("alert")).textContent).toContain("may or may not have been accepted");
-    expect(service.received).toHaveLength(1);
+    expect(service.submissions).toHaveLength(1);
     expect(field("width").value).toBe("512");
   });
 
@@ -146,37 +146,37 @@ describe("running", () => {
     fireEvent.keyDown(window, { key: "Enter", ctrlKey: true });
     expect(screen.queryByRole("button", { name: "Submitting" })).toBeNull();
     expect(runButton().getAttribute("aria-busy")).toBeNull();
-    expect(service.received).toHaveLength(0);
+    expect(service.submissions).toHaveLength(0);
   });
 
   it("offers viewers no upload, drawing or drop", async () => {
-    const sent: string[] = [];
+    const paths: string[] = [];
     const sendPicture: RunApi["sendPicture"] = async ({ name }) => {
-      sent.push(name);
+      paths.push(name);
       return ok({ name });
     };
     const ports = apiTo(service, { sendPicture, decode: async () => undefined });
     const offered = ["Replace", "From assets", "Draw a mask"];
-    const here = () => offered.filter((name) => screen.queryByRole("button", { name }));
+    const offeredButtons = () => offered.filter((name) => screen.queryByRole("button", { name }));
     const page = show(ports, false);
     await openText(sampleText("02-poster-from-photo"));
-    expect(here()).toEqual([]);
+    expect(offeredButtons()).toEqual([]);
     expect(screen.queryByText("Drop a picture here")).toBeNull();
     expect(field("Picture name").value).toBe("photo.png");
     await drop("mine.png", "x", "image/png", screen.getByRole("img", { name: "Picture of Photo" }));
     expect((await screen.findByRole("alert")).textContent).toMatch(/mine.png was not opened/);
-    expect(sent).toEqual([]);
+    expect(paths).toEqual([]);
     page.unmount();
     show(ports);
     await screen.findAllByRole("button", { name: "Run" });
-    expect(here()).toEqual(offered);
+    expect(offeredButtons()).toEqual(offered);
   });
 
   it("explains missing rights and keeps everything", async () => {
     show(apiTo(service));
     await openText(sampleText("01-invert"));
     pressRun();
-    await until("an answer is asked for", () => service.answer({ status: 403, body: { code: "ROLE_TOO_LOW", message: "" } }));
+    await until("an answer is asked for", () => service.respond({ status: 403, body: { code: "ROLE_TOO_LOW", message: "" } }));
     const alert = await screen.findByRole("alert");
     expect(alert.textContent).toContain("Your role does not allow this");
     expect(screen.getByText(/Nothing was started/)).toBeTruthy();

@@ -8,7 +8,7 @@ import { assetSchema } from "@/lib/contract/schemas/asset";
 import { type JobDetail } from "@/lib/contract/schemas/job";
 import { failed, ok } from "@/lib/shared/result";
 import { sampleGraph, sampleText } from "./files";
-import { apiTo, field, openText, show, stored } from "./page";
+import { apiTo, field, openText, show, byteSourceOf } from "./page";
 import { renderPage } from "./render";
 
 const job: JobDetail = {
@@ -34,7 +34,7 @@ describe("a past job", () => {
   });
 
   it("marks the failed node and links its rerun", async () => {
-    const sent: unknown[] = [];
+    const bodies: unknown[] = [];
     const execution_error = {
       node_id: "2",
       node_type: "ImageInvert",
@@ -47,7 +47,7 @@ describe("a past job", () => {
       {
         readJob: async () => ok({ ...job, status: "failed", execution_error }),
         sendPrompt: async (_submission, _key, notes) => {
-          sent.push(notes);
+          bodies.push(notes);
           return ok({ prompt_id: "again-1", node_errors: {} });
         },
       },
@@ -55,7 +55,7 @@ describe("a past job", () => {
     const message = await screen.findByText("Failed here in job 9f2c41ab: out of memory");
     expect(message.closest("[data-problem]")?.textContent).toContain("#2");
     fireEvent.click(screen.getAllByRole("button", { name: "Run" })[0] ?? document.body);
-    await waitFor(() => expect(sent).toEqual([{ rerunOf: job.id }]));
+    await waitFor(() => expect(bodies).toEqual([{ rerunOf: job.id }]));
     await waitFor(() => expect(screen.queryByText(/Failed here/)).toBeNull());
   });
 
@@ -63,7 +63,7 @@ describe("a past job", () => {
     ["that is gone", missing, /no longer exists, or you have no access to it/],
     ["that holds no workflow any more", ok({ ...job, workflow: undefined }), /no longer has this job's workflow/],
     ["that a service cannot tell of", failed({ code: "UPSTREAM_TIMEOUT", message: "", status: 504 }), /./],
-  ])("%s is reported and leaves the page usable", async (_, result, sentence) => {
+  ])("reports %s and keeps the page usable", async (_, result, sentence) => {
     renderRunPage({ job: job.id }, { readJob: async () => result });
     expect((await screen.findByRole("alert")).textContent).toMatch(sentence);
     expect(screen.getByText("Drop a workflow file here")).toBeTruthy();
@@ -81,11 +81,11 @@ describe("a past job", () => {
 });
 
 describe("a stored file", () => {
-  it("is found in the list of what the service holds, and opens by a press", async () => {
+  it("is found in the service's list and opens on click", async () => {
     const requests: string[] = [];
     const readStored = async (path: string) => {
       requests.push(path);
-      return ok(stored(sampleText("01-invert")));
+      return ok(byteSourceOf(sampleText("01-invert")));
     };
     const files = ["workflows/a/hero.json", "workflows/notes.txt"].map((path) => ({ path, size: 1, modified: undefined }));
     show(apiTo(undefined, { readStored, listStored: async () => ok(files) }));
@@ -120,36 +120,36 @@ it("opens an app's workflow by its name at the addressed node", async () => {
 
 describe("pictures for an input", () => {
   const content = (digit: string) => `blake3:${digit.repeat(64)}`;
-  const asset = (id: string, more: object = {}) =>
-    ok(assetSchema.parse({ id, name: `${id}.png`, mime_type: "image/png", asset_hash: content(id), tags: ["output"], ...more }));
+  const asset = (id: string, overrides: object = {}) =>
+    ok(assetSchema.parse({ id, name: `${id}.png`, mime_type: "image/png", asset_hash: content(id), tags: ["output"], ...overrides }));
   const readAsset: RunApi["readAsset"] = async (id) =>
     id === "f" ? missing : asset(id, id === "e" ? { name: "e.txt", mime_type: "text/plain" } : {});
 
   /** The focused field shows the name that is sent. */
-  function placed() {
+  function expectPlaced() {
     fireEvent.focus(field("Picture name"));
     expect(field("Picture name").value).toBe(`${"a".repeat(64)}.png`);
   }
 
-  it("are offered samples that take one and go into the chosen one", async () => {
+  it("are offered matching samples and set the chosen one's input", async () => {
     renderRunPage({ assets: ["a"] }, { readAsset });
     expect(await screen.findByText(/Choose a workflow for it/)).toBeTruthy();
     expect(screen.queryByRole("button", { name: /^Slow on purpose/ })).toBeNull();
     fireEvent.click(screen.getByRole("button", { name: /^Poster from a photo/ }));
     await screen.findAllByRole("button", { name: "Run" });
-    placed();
+    expectPlaced();
     expect(screen.queryByRole("region", { name: "Picture to use" })).toBeNull();
   });
 
-  it("are offered recent workflows and go into the chosen one", async () => {
+  it("are offered recent workflows and set the chosen one's input", async () => {
     const jobs = [
       { id: "1", workflow_id: "poster", status: "completed" },
       { id: "2", workflow_id: "poster", status: "completed" },
       { id: "3", workflow_id: "invert", status: "completed" },
     ];
-    const read: string[] = [];
+    const readIds: string[] = [];
     const readJob: RunApi["readJob"] = async (id) => {
-      read.push(id);
+      readIds.push(id);
       const sample = id === "3" ? "01-invert" : "02-poster-from-photo";
       return ok({ id, status: "completed", workflow_name: `flow ${id}`, workflow: { prompt: sampleGraph(sample) } });
     };
@@ -157,8 +157,8 @@ describe("pictures for an input", () => {
     renderRunPage({ assets: ["a"] }, { readAsset, readJob, recentJobs });
     fireEvent.click(await screen.findByRole("button", { name: "flow 1" }));
     await screen.findAllByRole("button", { name: "Run" });
-    placed();
-    expect(read).toEqual(["1", "3"]);
+    expectPlaced();
+    expect(readIds).toEqual(["1", "3"]);
   });
 
   it("show an outage when recent workflows cannot be read", async () => {
@@ -174,11 +174,11 @@ describe("pictures for an input", () => {
     const use = await screen.findByRole("button", { name: "Use as image of #1 Photo" });
     expect(field("Picture name").value).toBe("photo.png");
     fireEvent.click(use);
-    placed();
+    expectPlaced();
     expect(screen.queryByText("Use as image of #1 Photo")).toBeNull();
   });
 
-  it("lead to another workflow and back when none takes them", async () => {
+  it("lead to another workflow and back when no input accepts them", async () => {
     renderRunPage({ assets: ["a"] }, { readAsset });
     await screen.findByText(/Choose a workflow for it/);
     await openText(sampleText("01-invert"));
@@ -186,7 +186,7 @@ describe("pictures for an input", () => {
     expect(screen.getByRole("button", { name: "Back to Pasted workflow" })).toBeTruthy();
     fireEvent.click(screen.getByRole("button", { name: /^Poster from a photo/ }));
     await screen.findAllByRole("button", { name: "Run" });
-    placed();
+    expectPlaced();
   });
 
   it("become one job each, and unusable ones are counted", async () => {

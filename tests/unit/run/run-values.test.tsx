@@ -69,7 +69,7 @@ describe("the catalogue's rules", () => {
     expect(reportsOf(aim, aimed)).toEqual(messages);
   });
 
-  it("is nothing of a node that no output needs, and nothing without a catalogue", () => {
+  it("is empty for a node that no output needs and without a catalogue", () => {
     expect(reportsOf({ ...graph({ seed: 1 }), "3": { class_type: "Noise", inputs: { seed: -1 } } }, info)).toEqual([]);
     expect(checkGraph(graph({ seed: -1 }), undefined)).toBeUndefined();
   });
@@ -90,8 +90,8 @@ describe("an invalid value", () => {
     ["99999", "99999 is too large. The maximum is 16384."],
     ["wide", "wide is not a valid value for width."],
   ])("is reported at its field as soon as it is %s, and by Run", async (typed, sentence) => {
-    let sent = 0;
-    show(apiTo(undefined, { sendPrompt: async () => ok({ prompt_id: `job-${++sent}`, node_errors: {} }) }));
+    let sentCount = 0;
+    show(apiTo(undefined, { sendPrompt: async () => ok({ prompt_id: `job-${++sentCount}`, node_errors: {} }) }));
     await openText(sampleText("01-invert"));
     await screen.findAllByText("1 to 4096");
     expect(field("width").getAttribute("aria-invalid")).toBeNull();
@@ -101,7 +101,7 @@ describe("an invalid value", () => {
     pressRun();
     expect((await screen.findByRole("alert")).textContent).toContain("One node needs a fix");
     expect(document.activeElement).toBe(field("width"));
-    expect(sent).toBe(0);
+    expect(sentCount).toBe(0);
     fireEvent.change(field("width"), { target: { value: "16384" } });
     expect(field("width").getAttribute("aria-invalid")).toBeNull();
     expect(screen.queryByRole("alert")).toBeNull();
@@ -128,8 +128,8 @@ describe("an invalid value", () => {
   });
 
   it("is never a fraction in an integer input", async () => {
-    let sent = 0;
-    show(apiTo(undefined, { sendPrompt: async () => ok({ prompt_id: `job-${++sent}`, node_errors: {} }) }));
+    let sentCount = 0;
+    show(apiTo(undefined, { sendPrompt: async () => ok({ prompt_id: `job-${++sentCount}`, node_errors: {} }) }));
     await openText(sampleText("01-invert"));
     await screen.findAllByText("1 to 4096");
     fireEvent.change(field("width"), { target: { value: "12.5" } });
@@ -194,7 +194,7 @@ const sentValues = (prompt: Graph) =>
   );
 
 const anywayNames = [messages.run.answer.anyway, messages.run.faults.anyway];
-it.each([...samples, "08-production-sdxl"])("sends what it shows of the sample %s, also after a reload", async (name) => {
+it.each([...samples, "08-production-sdxl"])("sends the values shown for the sample %s, also after a reload", async (name) => {
   vi.stubGlobal("fetch", async (path: unknown) =>
     String(path).includes("object_info") ? Response.json(builtIn()) : Response.json({ code: "NOT_FOUND" }, { status: 404 }),
   );
@@ -203,16 +203,16 @@ it.each([...samples, "08-production-sdxl"])("sends what it shows of the sample %
   await openText(sampleText(name));
   for (const press of [1, 2]) {
     await waitFor(() => expect(document.querySelectorAll("select[id^='field-'], [aria-describedby]").length).toBeGreaterThan(0));
-    const shown = shownValues();
-    expect(Object.keys(shown).length).toBeGreaterThan(1);
+    const values = shownValues();
+    expect(Object.keys(values).length).toBeGreaterThan(1);
     pressRun();
     await waitFor(() => {
       const [anyway] = anywayNames.flatMap((name) => screen.queryAllByRole("button", { name }));
       if (anyway && sent.length < press) fireEvent.click(anyway);
       expect(sent).toHaveLength(press);
     });
-    expect(Object.entries(shown)).toEqual(expect.arrayContaining(sentValues(sent.at(-1)?.prompt ?? {})));
-    expect(sentValues(sent.at(-1)?.prompt ?? {})).toHaveLength(Object.keys(shown).length);
+    expect(Object.entries(values)).toEqual(expect.arrayContaining(sentValues(sent.at(-1)?.prompt ?? {})));
+    expect(sentValues(sent.at(-1)?.prompt ?? {})).toHaveLength(Object.keys(values).length);
     window.dispatchEvent(new Event("pagehide"));
     cleanup();
     show(ports);
@@ -226,7 +226,7 @@ it("inserts outside text into a typed text", async () => {
   renderPage(<RunScreen canRun memberId="ada" store={store} api={ports} />);
   await openText(graph);
   fireEvent.change(field("text"), { target: { value: "typed" } });
-  const serial = store.get().opened?.serial ?? 0;
+  const serial = store.get().openWorkflow?.serial ?? 0;
   store.edit(serial, { nodeId: "1", name: "text", value: "from elsewhere" });
   await waitFor(() => expect(field("text").value).toBe("from elsewhere"));
 });

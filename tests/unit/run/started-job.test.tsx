@@ -12,7 +12,7 @@ let jobs: readonly Record<string, unknown>[] = [];
 /** Undefined: the service does not know the job. */
 let detail: Record<string, unknown> | undefined = {};
 let requests: string[] = [];
-let posted: unknown[] = [];
+let bodies: unknown[] = [];
 /** The jobs whose cancellation was reported to the page. */
 let cancelledIds: string[] = [];
 /** By path, for requests that are not about jobs. */
@@ -21,12 +21,12 @@ const BACKGROUND_MS = 10_000;
 
 beforeEach(() => {
   vi.useFakeTimers();
-  [requests, posted, cancelledIds, answers] = [[], [], [], {}];
+  [requests, bodies, cancelledIds, answers] = [[], [], [], {}];
   // Replaces the service that this page calls.
   vi.stubGlobal("fetch", async (path: string, init?: { method?: string; body?: string }) => {
-    if (init?.method === "POST") posted.push(JSON.parse(init.body ?? ""));
-    const other = answers[path.split("?")[0] ?? ""];
-    if (other) return Response.json(other);
+    if (init?.method === "POST") bodies.push(JSON.parse(init.body ?? ""));
+    const response = answers[path.split("?")[0] ?? ""];
+    if (response) return Response.json(response);
     if (path.startsWith("/api/console/")) return Response.json({ canStop: true });
     requests.push(path);
     if (path.startsWith("/api/jobs/mine?")) {
@@ -45,7 +45,7 @@ function Strip({ jobId, sent }: { jobId?: string; sent?: Graph }) {
       <NewestJob
         submittedJob={submittedJob}
         fallbackName="Pasted"
-        sent={sent}
+        sentGraph={sent}
         onCancelled={(ids) => {
           cancelledIds.push(...ids);
           setCancelled(ids);
@@ -55,7 +55,7 @@ function Strip({ jobId, sent }: { jobId?: string; sent?: Graph }) {
     </ConnectionProvider>
   );
 }
-const show = (sent?: Graph) => renderPage(<Strip jobId="mine" sent={sent} />);
+const show = (sentGraph?: Graph) => renderPage(<Strip jobId="mine" sent={sentGraph} />);
 const pass = (ms: number) => act(() => vi.advanceTimersByTimeAsync(ms));
 
 it("announces and tracks the started job until it ends", async () => {
@@ -124,8 +124,8 @@ it.each([
 ])("explains a failed job by node and reason, known %s", async (_, listed, detailed, questions) => {
   jobs = [{ id: "mine", status: "failed", ...listed }];
   detail = { id: "mine", status: "failed", ...detailed };
-  const sent = { "4": { class_type: "Fail", inputs: {}, _meta: { title: "Breaks here" } } };
-  show(sent);
+  const sentGraph = { "4": { class_type: "Fail", inputs: {}, _meta: { title: "Breaks here" } } };
+  show(sentGraph);
   await pass(0);
   await pass(0);
   expect(screen.getByText("Breaks here #4 failed")).toBeTruthy();
@@ -149,10 +149,10 @@ it.each([
   fireEvent.click(screen.getByRole("button", { name: button }));
   fireEvent.click(screen.getByRole("button", { name: "Undo" }));
   await pass(2 * UNDO_WINDOW_MS);
-  expect(posted).toEqual([]);
+  expect(bodies).toEqual([]);
   fireEvent.click(screen.getByRole("button", { name: button }));
   await pass(UNDO_WINDOW_MS);
-  expect(posted).toEqual([status === "pending" ? { delete: ["mine"] } : { ids: ["mine"] }]);
+  expect(bodies).toEqual([status === "pending" ? { delete: ["mine"] } : { ids: ["mine"] }]);
   expect(screen.getByText(message)).toBeTruthy();
 });
 
@@ -167,7 +167,7 @@ it("shows percent, node and step, and the runner a job waits for", async () => {
   expect(screen.getByText("now Sampler, step 5 of 20")).toBeDefined();
 });
 
-it("hides Stop and says so where jobs cannot be stopped", async () => {
+it("hides Stop with a reason when jobs can't be stopped", async () => {
   jobs = [{ id: "mine", status: "in_progress" }];
   answers = { "/api/console/capabilities": { "jobs.stop": false } };
   show();
@@ -177,7 +177,7 @@ it("hides Stop and says so where jobs cannot be stopped", async () => {
   expect(screen.getByText("This service cannot stop a running job")).toBeTruthy();
 });
 
-it("shows a lost job as gone and restores it when found", async () => {
+it("shows a lost job as removed and restores it when found", async () => {
   jobs = [{ id: "mine", status: "pending" }];
   show();
   await pass(0);
@@ -206,7 +206,7 @@ it("treats a waiting job lost during its cancel as cancelled", async () => {
   expect(screen.getByText("1 cancelled")).toBeTruthy();
 });
 
-it("carries out and reports a held cancel once when the next job starts", async () => {
+it("reports a delayed cancel once when the next job starts", async () => {
   jobs = [{ id: "mine", status: "pending" }];
   answers = { "/api/queue": { deleted: ["mine"], cleared: false } };
   const page = show();
@@ -222,7 +222,7 @@ it("carries out and reports a held cancel once when the next job starts", async 
   page.rerender(inPage(<Strip jobId="next" />));
   expect(screen.getByText("Cancelling 1 job")).toBeTruthy();
   await pass(UNDO_WINDOW_MS);
-  expect(posted).toEqual([{ delete: ["mine"] }]);
+  expect(bodies).toEqual([{ delete: ["mine"] }]);
   expect(screen.getByText("1 cancelled")).toBeTruthy();
   expect(screen.getByText("The job is in the queue")).toBeTruthy();
   page.rerender(inPage(<Strip jobId="third" />));
@@ -230,7 +230,7 @@ it("carries out and reports a held cancel once when the next job starts", async 
   expect(screen.queryByText("1 cancelled")).toBeNull();
 });
 
-it("says that the service can't be reached while it is away, and recovers", async () => {
+it("reports an unreachable service and recovers", async () => {
   jobs = [{ id: "mine", status: "in_progress" }];
   show();
   await pass(0);

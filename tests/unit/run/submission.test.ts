@@ -22,7 +22,7 @@ describe("the submission", () => {
     const info = { SaveImage: { input: { required: { filename_prefix: ["STRING", {}], seed: ["INT", {}] } } } };
     const drawing = { nodes: [node], links: [] };
     const prompt: Graph = { "1": { class_type: "SaveImage", inputs: { filename_prefix: "%date:yyyy%", seed: 7 } } };
-    const opened = {
+    const openedWorkflow = {
       graph: prompt,
       workflowId: "w",
       name: "n",
@@ -34,7 +34,9 @@ describe("the submission", () => {
     };
     const fill = (now: Graph) => filledTexts(now, info, { at: new Date(2026, 1, 1), draw: 0 });
     const order = { nodeId: "1", input: "seed", values: [8, 9], seedsOf: () => [], fill };
-    const submissions = plannedOf(planOf(opened, "n", order), writable(drawing, info).withValues).map(({ make }) => make().submission);
+    const submissions = plannedOf(planOf(openedWorkflow, "n", order), writable(drawing, info).withValues).map(
+      ({ make }) => make().submission,
+    );
     expect(submissions.map((submission) => submission.prompt["1"]?.inputs)).toEqual([
       { filename_prefix: "2026", seed: 8 },
       { filename_prefix: "2026", seed: 9 },
@@ -54,30 +56,30 @@ describe("the submission", () => {
 
 describe("a filename filled on sending", () => {
   const save = (filename_prefix: string) => ({ "1": { class_type: "SaveImage", inputs: { images: ["2", 0], filename_prefix } } });
-  const [written, sent] = [save("%date:yyyy%-a"), save("2026-a")];
+  const [writtenGraph, sentGraph] = [save("%date:yyyy%-a"), save("2026-a")];
   const extraData = { extra_pnginfo: { workflow: { nodes: [1], extra: { ds: { scale: 1 } } } } };
   const workflow = { workflowId: "3b241101-e2bb-4255-8caf-4136c566a962", name: "Dated" };
 
   it("is sent with its original spelling and restored on reopening", () => {
-    const submission = toSubmission({ ...workflow, graph: sent, extraData }, written);
-    expect(submission.prompt).toEqual(sent);
+    const submission = toSubmission({ ...workflow, graph: sentGraph, extraData }, writtenGraph);
+    expect(submission.prompt).toEqual(sentGraph);
     const workflowResult = openWorkflow(JSON.stringify(submission));
-    expect(workflowResult).toMatchObject({ ok: true, value: { graph: written, name: "Dated" } });
-    // What a person types now is never overwritten by it later.
+    expect(workflowResult).toMatchObject({ ok: true, value: { graph: writtenGraph, name: "Dated" } });
+    // Later values never overwrite what the user types now.
     const typed = workflowResult.ok ? toSubmission({ ...workflowResult.value, graph: save("other") }) : undefined;
     expect(openWorkflow(JSON.stringify(typed))).toMatchObject({ ok: true, value: { graph: save("other"), extraData } });
   });
 
-  it("is left out where nothing was filled in", () => {
-    expect(toSubmission({ ...workflow, graph: sent, extraData }).extra_data).toEqual({
+  it("is omitted when nothing was filled in", () => {
+    expect(toSubmission({ ...workflow, graph: sentGraph, extraData }).extra_data).toEqual({
       extra_pnginfo: { workflow: { nodes: [1], extra: { ds: { scale: 1 } }, id: workflow.workflowId, name: "Dated" } },
     });
   });
 
   it("keeps another editor's later change to it", () => {
-    const { extra_data } = toSubmission({ ...workflow, graph: sent, extraData }, written);
-    const changed = openWorkflow(JSON.stringify({ prompt: save("final"), extra_data }));
-    expect(changed).toMatchObject({ ok: true, value: { graph: save("final"), extraData } });
+    const { extra_data } = toSubmission({ ...workflow, graph: sentGraph, extraData }, writtenGraph);
+    const changedFile = openWorkflow(JSON.stringify({ prompt: save("final"), extra_data }));
+    expect(changedFile).toMatchObject({ ok: true, value: { graph: save("final"), extraData } });
   });
 
   const filled = "2026-a";
@@ -93,19 +95,19 @@ describe("a filename filled on sending", () => {
     7,
   ])("is ignored in an invalid value: %j", (fileNames) => {
     const extra_data = { extra_pnginfo: { workflow: { extra: { lightdesk: { fileNames } } } } };
-    expect(openWorkflow(JSON.stringify({ prompt: sent, extra_data }))).toMatchObject({ ok: true, value: { graph: sent } });
+    expect(openWorkflow(JSON.stringify({ prompt: sentGraph, extra_data }))).toMatchObject({ ok: true, value: { graph: sentGraph } });
   });
 
   it("is each copy's own, also when varied", () => {
-    const file = openWorkflow(JSON.stringify({ prompt: { ...written, "2": { class_type: "EmptyImage", inputs: { width: 8 } } } }));
+    const file = openWorkflow(JSON.stringify({ prompt: { ...writtenGraph, "2": { class_type: "EmptyImage", inputs: { width: 8 } } } }));
     if (!file.ok) throw new Error("not opened");
-    const opened = { ...file.value, original: file.value.graph, serial: 1, isEdited: false };
+    const openedWorkflow = { ...file.value, original: file.value.graph, serial: 1, isEdited: false };
     const fill = (now: Graph) => filledTexts(now, undefined, { at: new Date(2026, 4, 1), draw: 1 });
     const sentBy = (order: { nodeId: string; input: string; values: (string | number)[] }) =>
-      plannedOf(planOf(opened, "Dated", { ...order, seedsOf: () => [], fill })).map(({ make }) => {
+      plannedOf(planOf(openedWorkflow, "Dated", { ...order, seedsOf: () => [], fill })).map(({ make }) => {
         const { submission } = make();
-        const again = openWorkflow(JSON.stringify(submission));
-        return [submission.prompt["1"]?.inputs.filename_prefix, again.ok && again.value.graph["1"]?.inputs.filename_prefix];
+        const reopened = openWorkflow(JSON.stringify(submission));
+        return [submission.prompt["1"]?.inputs.filename_prefix, reopened.ok && reopened.value.graph["1"]?.inputs.filename_prefix];
       });
     expect(sentBy({ nodeId: "2", input: "width", values: [8, 16] })).toEqual(Array(2).fill(["2026-a", "%date:yyyy%-a"]));
     expect(sentBy({ nodeId: "1", input: "filename_prefix", values: ["%date:MM%-b", "plain"] })).toEqual([
@@ -133,13 +135,13 @@ describe("the answer", () => {
     expect(judge(missing, graph)).toMatchObject({ kind: "invalid", errors: { "2": { class_type: "ImageInvert" } } });
   });
 
-  it("reads a refusal: nothing was started", () => {
+  it("reads a refusal as not started", () => {
     for (const code of ["ROLE_TOO_LOW", "UPSTREAM_REFUSED_KEY", "PAYMENT_REQUIRED", "QUEUE_LIMIT"])
       expect(judge(failure(code), graph).kind).toBe("refused");
     expect(judge(failed({ code: "UPSTREAM_UNREACHABLE", message: "", status: 502, details: { sent: false } }), graph).kind).toBe("refused");
   });
 
-  it("reads no answer as unknown", () => {
+  it("reads a missing response as unknown", () => {
     expect(judge(failure("CONSOLE_UNREACHABLE", 0), graph).kind).toBe("unknown");
     expect(judge(failure("CONSOLE_UNREACHABLE", 504), graph).kind).toBe("unknown");
     expect(judge(failure("UPSTREAM_TIMEOUT", 504), graph).kind).toBe("unknown");
@@ -155,7 +157,7 @@ describe("the answer", () => {
 
 type Step = (store: RunStore) => void;
 
-function opened(name: string): Step {
+function openNamed(name: string): Step {
   const file = openWorkflow(sampleText(name), `${name}.json`);
   if (!file.ok) throw new Error("the sample does not open");
   return (store) => store.open(file.value);
@@ -173,35 +175,35 @@ const type =
     store.edit(1, { nodeId: "1", name, value });
 const typed = type("width", 640);
 const sending: Step = (store) => store.startSending();
-const answer =
+const finishWith =
   (outcome: Answer["outcome"]): Step =>
   (store) =>
     store.finishSending({ serial: 1, outcome, atMs: 1 });
 const nodeErrors = { "1": { class_type: "EmptyImage", dependent_outputs: [], errors: [error("width"), error("height")] } };
 
 describe("typed and chosen values", () => {
-  it("is kept when the next file cannot be opened", () => {
-    const state = through(opened("01-invert"), typed, (store) => store.refuse({ fileName: "x", reason: { code: "empty" } }));
-    expect(state.opened?.graph["1"]?.inputs.width).toBe(640);
+  it("is kept when the next file can't be opened", () => {
+    const state = through(openNamed("01-invert"), typed, (store) => store.refuse({ fileName: "x", reason: { code: "empty" } }));
+    expect(state.openWorkflow?.graph["1"]?.inputs.width).toBe(640);
     expect(state.refusal?.reason.code).toBe("empty");
   });
 
   it("is restored after the workflow was closed", () => {
     const state = through(
-      opened("01-invert"),
+      openNamed("01-invert"),
       typed,
       (store) => store.close(),
       (store) => store.goBack(),
     );
-    expect(state.opened?.graph["1"]?.inputs.width).toBe(640);
+    expect(state.openWorkflow?.graph["1"]?.inputs.width).toBe(640);
   });
 });
 
 describe("an answer", () => {
   it("marks nothing in another workflow", () => {
     const failure = { code: "x", message: "", status: 400 };
-    const late = answer({ kind: "invalid", failure, errors: nodeErrors });
-    const state = through(opened("01-invert"), sending, opened("05-slow"), late);
+    const lateStep = finishWith({ kind: "invalid", failure, errors: nodeErrors });
+    const state = through(openNamed("01-invert"), sending, openNamed("05-slow"), lateStep);
     expect(state.errors).toEqual({});
     expect(state.attention).toBe(0);
   });
@@ -214,9 +216,9 @@ describe("a picture on its way", () => {
       store.setUploading(1, "1/image", isRunning);
 
   it("changes nothing when its workflow is closed", () => {
-    const state = through(opened("01-invert"), opened("05-slow"), upload(true), type("width", 1));
+    const state = through(openNamed("01-invert"), openNamed("05-slow"), upload(true), type("width", 1));
     expect(state.uploading).toEqual([]);
-    expect(state.opened?.graph["1"]?.inputs.width).toBe(256);
+    expect(state.openWorkflow?.graph["1"]?.inputs.width).toBe(256);
   });
 });
 

@@ -19,18 +19,18 @@ import { temporaryFolder } from "@/tests/support/temporary-folder";
 const pair = (id: string) => `${id}:${randomBytes(32).toString("base64")}`;
 const folders: string[] = [];
 const folder = () => {
-  const made = temporaryFolder();
-  folders.push(made);
-  return made;
+  const folder = temporaryFolder();
+  folders.push(folder);
+  return folder;
 };
 afterEach(() => folders.splice(0).forEach((path) => rmSync(path, { recursive: true, force: true })));
 
 test("opens sealed text and never seals alike twice", () => {
   const ring = parseKeyRing(makeKeyPair());
-  const [one, two] = [seal(ring, "record", "sk-secret-ä"), seal(ring, "record", "sk-secret-ä")];
-  expect(unseal(ring, "record", one)).toBe("sk-secret-ä");
-  expect(one.ciphertext).not.toBe(two.ciphertext);
-  expect(one.ciphertext).not.toContain("secret");
+  const [first, two] = [seal(ring, "record", "sk-secret-ä"), seal(ring, "record", "sk-secret-ä")];
+  expect(unseal(ring, "record", first)).toBe("sk-secret-ä");
+  expect(first.ciphertext).not.toBe(two.ciphertext);
+  expect(first.ciphertext).not.toContain("secret");
 });
 
 test("ciphertext that was moved to another record does not open", () => {
@@ -38,7 +38,7 @@ test("ciphertext that was moved to another record does not open", () => {
   expect(unseal(ring, "other", seal(ring, "record", "x"))).toBeUndefined();
 });
 
-test("ciphertext that names another key does not open, even when both keys are one", () => {
+test("doesn't decrypt ciphertext under another key id", () => {
   const secret = randomBytes(32).toString("base64");
   const sealed = seal(parseKeyRing(`a:${secret}`), "record", "x");
   expect(unseal(parseKeyRing(`b:${secret}`), "record", { ...sealed, ringKeyId: "b" })).toBeUndefined();
@@ -50,9 +50,9 @@ test("rejects any changed byte and truncated text", () => {
   const sealed = seal(ring, "record", "some secret");
   const bytes = Buffer.from(sealed.ciphertext, "base64url");
   for (let at = 0; at < bytes.length; at += 1) {
-    const changed = Buffer.from(bytes);
-    changed.writeUInt8(bytes.readUInt8(at) ^ 1, at);
-    expect(unseal(ring, "record", { ...sealed, ciphertext: changed.toString("base64url") })).toBeUndefined();
+    const changedBytes = Buffer.from(bytes);
+    changedBytes.writeUInt8(bytes.readUInt8(at) ^ 1, at);
+    expect(unseal(ring, "record", { ...sealed, ciphertext: changedBytes.toString("base64url") })).toBeUndefined();
   }
   for (const length of [0, 12, 27, 28]) {
     expect(unseal(ring, "record", { ...sealed, ciphertext: bytes.subarray(0, length).toString("base64url") })).toBeUndefined();
@@ -62,9 +62,9 @@ test("rejects any changed byte and truncated text", () => {
 test("reads with all keys, writes with the first and refuses bad rings", () => {
   const [old, young] = [pair("old"), pair("young")];
   const sealed = seal(parseKeyRing(old), "record", "x");
-  const both = parseKeyRing(`${young},${old}`);
-  expect(unseal(both, "record", sealed)).toBe("x");
-  expect(seal(both, "record", "y").ringKeyId).toBe("young");
+  const keyRing = parseKeyRing(`${young},${old}`);
+  expect(unseal(keyRing, "record", sealed)).toBe("x");
+  expect(seal(keyRing, "record", "y").ringKeyId).toBe("young");
   expect(() => parseKeyRing("short:YWJj")).toThrow();
   expect(() => parseKeyRing(`${old},${old}`)).toThrow();
 });
@@ -79,12 +79,12 @@ test("creates the key file once, owner-only, and reads it later", () => {
 test("reseals every key, counts unreadable ones and rejects swapped rows", async () => {
   const store = openStore(folder());
   await store.migrate();
-  const [old, young, lost] = [pair("old"), pair("young"), pair("lost")];
+  const [old, young, lostKey] = [pair("old"), pair("young"), pair("lost")];
   const before = parseKeyRing(old);
   for (const [id, ring] of [
     ["a", before],
     ["b", before],
-    ["c", parseKeyRing(lost)],
+    ["c", parseKeyRing(lostKey)],
   ] as const) {
     await store.connections.create({ id, name: id, baseUrl: "http://x", createdAt: 1 });
     await storeApiKey(store.keys, ring, { connectionId: id, apiKey: `key of ${id}`, now: 1 });

@@ -41,7 +41,7 @@ describe.each([
   ["LIGHTDESK_CONCURRENCY", "0"],
   ["LIGHTDESK_MAX_UPLOAD_BYTES", "10MB"],
 ])("%s=%s", (name, value) => {
-  test("is refused with the name and what it should be, and without the value", () => {
+  test("is refused with its name and the expected value, not its own", () => {
     expect(() => readEnv({ [name]: value }, "/root")).toThrow(new RegExp(`^${name} must be .{5,}`));
     if (name === "LIGHTDESK_ENCRYPTION_KEYS") expect(() => readEnv({ [name]: value }, "/root")).not.toThrow(new RegExp(value));
   });
@@ -132,13 +132,13 @@ test.each([
   ["LIGHTDESK_OIDC_ACME_ROLES", { LIGHTDESK_OIDC_ACME_ROLE_CLAIM: "groups", LIGHTDESK_OIDC_ACME_ROLES: "bosses:owner" }],
   ["LIGHTDESK_OIDC_ACME_LINK", { LIGHTDESK_OIDC_ACME_LINK: "yes" }],
   ["LIGHTDESK_PASSWORD_SIGN_IN", { LIGHTDESK_OIDC: "", LIGHTDESK_PASSWORD_SIGN_IN: "0" }],
-])("%s is named where %j is wrong, and no secret is", (name, wrong) => {
-  const read = () => readEnv({ ...acme, ...wrong }, "/root");
+])("names %s when %j is wrong and exposes no secret", (name, settings) => {
+  const read = () => readEnv({ ...acme, ...settings }, "/root");
   expect(read).toThrow(new RegExp(`^${name}( or LIGHTDESK_OIDC_ACME_\\w+| and LIGHTDESK_OIDC_ACME_ROLES)? must `));
   expect(read).not.toThrow(/a secret/);
 });
 
-test("names unknown variables with the setting that was probably meant", () => {
+test("names unknown variables and suggests the likely setting", () => {
   const source = {
     PATH: "/bin",
     LIGHTDESK_PORT: "1",
@@ -161,7 +161,7 @@ test("names unknown variables with the setting that was probably meant", () => {
 
 const root = temporaryFolder();
 
-test("refuses a data folder that another console holds, in plain words", () => {
+test("refuses a data folder locked by another console", () => {
   const folder = join(root, "data");
   claimFolder(folder);
   expect(() => claimFolder(folder)).toThrow(`LIGHTDESK_DATA_DIR must not be shared: another Lightdesk uses ${folder}. Stop it first.`);

@@ -9,7 +9,7 @@ const nowMs = Date.parse("2026-11-22T01:00:00Z");
 const job = (time: string, state: JobState = "completed") => ({ ms: Date.parse(time), state, count: 1 });
 
 describe("runs by day", () => {
-  it("has fourteen days to today, each with how its jobs ended", () => {
+  it("covers fourteen days to today, each with its job outcomes", () => {
     const jobs = [
       job("2026-11-22T00:30:00Z"),
       job("2026-11-22T00:20:00Z", "failed"),
@@ -17,19 +17,19 @@ describe("runs by day", () => {
       job("2026-11-20T12:00:00Z", "cancelled"),
       job("2026-10-01T12:00:00Z"),
     ];
-    const { days, jobs: counted, sinceMs } = countByDay(jobs, { zone: "UTC", nowMs });
+    const { days, jobs: jobCount, sinceMs } = countByDay(jobs, { zone: "UTC", nowMs });
     expect(days.map(({ day }) => day)).toEqual(Array.from({ length: 14 }, (_, index) => `2026-11-${String(index + 9).padStart(2, "0")}`));
     expect(days.at(-1)).toEqual({ day: "2026-11-22", completed: 1, failed: 1, cancelled: 0, other: 1 });
     expect(days.at(-3)).toEqual({ day: "2026-11-20", completed: 0, failed: 0, cancelled: 1, other: 0 });
-    expect([counted, sinceMs]).toEqual([4, undefined]);
+    expect([jobCount, sinceMs]).toEqual([4, undefined]);
   });
 
-  it("puts a job on the day that it was in the reader's zone", () => {
+  it("counts a job on its day in the reader's time zone", () => {
     const { days } = countByDay([job("2026-11-21T20:00:00Z")], { zone: "Asia/Shanghai", nowMs });
     expect(days.at(-1)).toMatchObject({ day: "2026-11-22", completed: 1 });
   });
 
-  it("counts each day once where clocks are put back", () => {
+  it("counts each day once when clocks are set back", () => {
     const { days } = countByDay([], { zone: "America/New_York", nowMs: Date.parse("2026-11-05T12:00:00Z") });
     expect(new Set(days.map(({ day }) => day)).size).toBe(14);
   });
@@ -42,7 +42,7 @@ describe("runs by day", () => {
     expect(countByDay(jobs, { zone: "UTC", nowMs }).days.some(({ isUnread }) => isUnread)).toBe(false);
   });
 
-  it("leaves out days beyond the job index and says where it starts", () => {
+  it("omits days beyond the job index and reports where it starts", () => {
     const oldest = Date.parse("2026-11-21T09:00:00Z");
     const { days, sinceMs } = countByDay([job("2026-11-22T00:30:00Z")], { zone: "UTC", nowMs, sinceMs: oldest });
     expect(days.map(({ day }) => day)).toEqual(["2026-11-21", "2026-11-22"]);
@@ -63,7 +63,7 @@ const entry = (id: number, extra: Partial<LoggedAct> = {}): LoggedAct => ({
   ...extra,
 });
 
-test("starts a new row for another member, act, connection, end or pause", () => {
+test("starts a new row for another member, action, connection, end or pause", () => {
   const apart = [
     entry(9),
     entry(8, { member: { id: "bo", name: "Bo" } }),
@@ -86,7 +86,9 @@ test("keeps names from imitating other entries", () => {
   });
   for (const text of ["id=1 name=items=[]", "items=[", "items=no"]) expect(readThings(text)).toEqual({ things: [], outcome: text });
   expect(readThings("items=2:no code=ok")).toEqual({ things: [], outcome: "code=ok" });
-  const many = Array.from({ length: 300 }, (_, at) => ({ id: `j${at}` }));
-  expect(readThings(writeThings(many, undefined))).toEqual({ things: many.slice(0, 100), more: 200 });
-  expect(groupAudit([[entry(1, { outcome: writeThings(many, undefined, { count: 33_000 }) })]])[0]).toMatchObject({ moreParts: 32_900 });
+  const manyJobs = Array.from({ length: 300 }, (_, at) => ({ id: `j${at}` }));
+  expect(readThings(writeThings(manyJobs, undefined))).toEqual({ things: manyJobs.slice(0, 100), more: 200 });
+  expect(groupAudit([[entry(1, { outcome: writeThings(manyJobs, undefined, { count: 33_000 }) })]])[0]).toMatchObject({
+    moreParts: 32_900,
+  });
 });

@@ -6,7 +6,7 @@ import { addressReader } from "@/lib/server/trusted-proxies";
 import { createGuardedSend } from "@/lib/server/upstream/send";
 import { startLittleServer } from "@/tests/support/servers";
 
-test("lets a burst pass, then one each refill, and says how long to wait", async () => {
+test("allows a burst, then one per refill, and returns the wait", async () => {
   let now = 1000;
   const limit = createAttemptLimit({ now: () => now, burst: 3, refillMs: 100 });
   expect([await limit.take("a"), await limit.take("a"), await limit.take("a")]).toEqual([0, 0, 0]);
@@ -139,15 +139,15 @@ describe("send guarded", () => {
   });
 
   test("opens a configured host, but not another port of it", async () => {
-    const [named, other] = [
+    const [named, otherServer] = [
       await startLittleServer((_, response) => void response.end("ok")),
       await startLittleServer((_, response) => void response.end("ok")),
     ];
     const trusting = createGuardedSend({ trustedHosts: [named.host] });
     expect(await (await trusting(new Request(named.url))).text()).toBe("ok");
-    await expect(trusting(new Request(other.url))).rejects.toMatchObject({ code: "FORBIDDEN_ADDRESS" });
-    expect(other.seen).toEqual([]);
-    await Promise.all([trusting.close(), named.close(), other.close()]);
+    await expect(trusting(new Request(otherServer.url))).rejects.toMatchObject({ code: "FORBIDDEN_ADDRESS" });
+    expect(otherServer.requests).toEqual([]);
+    await Promise.all([trusting.close(), named.close(), otherServer.close()]);
   });
 
   test("checks every resolved address and refuses if one is private", async () => {
@@ -158,9 +158,9 @@ describe("send guarded", () => {
       const requests: string[] = [];
       const guarded = createGuardedSend({
         trustedHosts: [],
-        resolve: (host, _, done) => {
+        resolve: (host, _, callback) => {
           requests.push(host);
-          done(
+          callback(
             null,
             addresses.map((address) => ({ address, family: address.includes(":") ? 6 : 4 })),
           ); // in the form of the system's own answer
@@ -173,7 +173,7 @@ describe("send guarded", () => {
       }
       await guarded.close();
     }
-    expect(inside.seen).toEqual([]);
+    expect(inside.requests).toEqual([]);
     await inside.close();
   });
 });

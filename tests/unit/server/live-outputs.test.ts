@@ -4,20 +4,20 @@ import { createLiveOutputs } from "@/lib/server/answers/live-outputs";
 import { type Feed, feedEnds, type FeedTarget } from "@/lib/shared/http-types";
 
 const LOOK_MS = 30_000;
-type Opened = { hear: FeedTarget; isStopped: boolean; objection: Feed["objection"] };
-let opened: Opened[] = [];
+type OpenedFeed = { target: FeedTarget; isStopped: boolean; objection: Feed["objection"] };
+let feeds: OpenedFeed[] = [];
 let isThere = true;
 let outputs: ReturnType<typeof createLiveOutputs>;
 const at = (name: string) =>
-  outputs.at(name, (hear) => {
-    const item: Opened = { hear, isStopped: false, objection: () => undefined };
-    opened.push(item);
+  outputs.at(name, (target) => {
+    const item: OpenedFeed = { target: target, isStopped: false, objection: () => undefined };
+    feeds.push(item);
     return Promise.resolve(isThere ? { stop: () => (item.isStopped = true), objection: () => item.objection() } : undefined);
   });
 
 beforeEach(() => {
   vi.useFakeTimers({ now: 0 });
-  [opened, isThere] = [[], true];
+  [feeds, isThere] = [[], true];
   outputs = createLiveOutputs(() => Date.now());
 });
 afterEach(() => {
@@ -26,8 +26,8 @@ afterEach(() => {
 
 const pass = (ms: number) => vi.advanceTimersByTimeAsync(ms);
 const output = { images: [{ filename: "a.png", subfolder: "", type: "output" }] };
-async function tell(data: object, { of = 0, type = "executed" } = {}): Promise<void> {
-  opened[of]?.hear.send(JSON.stringify({ type, data }));
+async function sendEvent(data: object, { of = 0, type = "executed" } = {}): Promise<void> {
+  feeds[of]?.target.send(JSON.stringify({ type, data }));
   await pass(1);
 }
 
@@ -35,88 +35,91 @@ it("shares one socket per connection and key", async () => {
   at("c1");
   expect(at("c1").get("j1")).toBeUndefined();
   await pass(1);
-  expect(opened).toHaveLength(1);
-  await tell({ prompt_id: "j1", node: "3", output });
-  await tell({ prompt_id: "j1", node: "5", output: { text: ["done"] } });
-  await tell({ prompt_id: "j2", node: "3", output: { text: ["other"] } });
+  expect(feeds).toHaveLength(1);
+  await sendEvent({ prompt_id: "j1", node: "3", output });
+  await sendEvent({ prompt_id: "j1", node: "5", output: { text: ["done"] } });
+  await sendEvent({ prompt_id: "j2", node: "3", output: { text: ["other"] } });
   expect(at("c1").get("j1")?.outputs).toEqual({ "3": output, "5": { text: ["done"] } });
   expect(at("c1 with another key").get("j1")).toBeUndefined();
 });
 
 it("drops foreign and oversized outputs", async () => {
   at("c1");
-  await tell({ prompt_id: "j1", node: "1" }, { type: "status" });
-  await tell({ node: "1", output });
-  await tell({ prompt_id: "j1", node: "2", output: { text: ["x".repeat(300_000)] } });
-  opened[0]?.hear.send('no JSON with "executed"');
-  opened[0]?.hear.send(new Uint8Array(8));
+  await sendEvent({ prompt_id: "j1", node: "1" }, { type: "status" });
+  await sendEvent({ node: "1", output });
+  await sendEvent({ prompt_id: "j1", node: "2", output: { text: ["x".repeat(300_000)] } });
+  feeds[0]?.target.send('no JSON with "executed"');
+  feeds[0]?.target.send(new Uint8Array(8));
   await pass(1);
   expect(at("c1").get("j1")).toBeUndefined();
 });
 
 it("counts progress by ended and cached nodes plus the current part", async () => {
   at("c1");
-  await tell({ prompt_id: "j1", nodes: ["1", "2", 3] }, { type: "execution_cached" });
+  await sendEvent({ prompt_id: "j1", nodes: ["1", "2", 3] }, { type: "execution_cached" });
   const nodes = { "2": { state: "finished" }, "3": { state: "finished", value: 1, max: 1 }, "4": { state: "running", value: 5, max: 20 } };
-  await tell({ prompt_id: "j1", nodes: { ...nodes, "5": { state: "running", value: 1, max: 0 }, "6": "odd" } }, { type: "progress_state" });
+  await sendEvent(
+    { prompt_id: "j1", nodes: { ...nodes, "5": { state: "running", value: 1, max: 0 }, "6": "odd" } },
+    { type: "progress_state" },
+  );
   expect(at("c1").get("j1")).toMatchObject({ outputs: {}, cached: ["1", "2"], progress: { done: 3, within: 0.25 } });
 });
 
 it("forgets the oldest jobs and connections", async () => {
   at("c1");
   for (let job = 0; job < 210; job += 1)
-    opened[0]?.hear.send(JSON.stringify({ type: "executed", data: { prompt_id: `j${job}`, node: "1", output } }));
+    feeds[0]?.target.send(JSON.stringify({ type: "executed", data: { prompt_id: `j${job}`, node: "1", output } }));
   await pass(1);
   expect(at("c1").get("j9")).toBeUndefined();
   expect(at("c1").get("j10")?.outputs).toEqual({ "1": output });
   const long = { text: ["x".repeat(200_000)] };
-  for (let node = 0; node < 60; node += 1) await tell({ prompt_id: node < 30 ? "long" : "longer", node: `${node}`, output: long });
+  for (let node = 0; node < 60; node += 1) await sendEvent({ prompt_id: node < 30 ? "long" : "longer", node: `${node}`, output: long });
   expect(["j209", "long"].map((job) => at("c1").get(job))).toEqual([undefined, undefined]);
   expect(Object.keys(at("c1").get("longer")?.outputs ?? {})).toHaveLength(20);
   for (let value = 2; value <= 51; value += 1) at(`c${value}`);
   await pass(1);
-  expect(opened.filter(({ isStopped }) => isStopped)).toEqual([opened[0]]);
+  expect(feeds.filter(({ isStopped }) => isStopped)).toEqual([feeds[0]]);
 });
 
 it("reopens an ended socket on demand, later for a service without one", async () => {
   at("c1");
   await pass(1);
-  await tell({ prompt_id: "j1", node: "3", output });
-  opened[0]?.hear.end({ code: feedEnds.tryLater, reason: "gone" });
+  await sendEvent({ prompt_id: "j1", node: "3", output });
+  feeds[0]?.target.end({ code: feedEnds.tryLater, reason: "gone" });
   await pass(1);
   at("c1");
-  expect(opened).toHaveLength(1);
+  expect(feeds).toHaveLength(1);
   await pass(10_000);
   expect(at("c1").get("j1")?.outputs).toEqual({ "3": output });
   await pass(1);
-  expect(opened).toHaveLength(2);
-  opened[1]?.hear.end({ code: feedEnds.notFound, reason: "no /ws" });
+  expect(feeds).toHaveLength(2);
+  feeds[1]?.target.end({ code: feedEnds.notFound, reason: "no /ws" });
   await pass(60_000);
   at("c1");
   await pass(1);
-  expect(opened).toHaveLength(2);
+  expect(feeds).toHaveLength(2);
   await pass(9 * 60_000);
   at("c1");
   await pass(1);
-  expect(opened).toHaveLength(3);
+  expect(feeds).toHaveLength(3);
 });
 
 it("stops after half an hour idle, a refused key or shutdown", async () => {
   at("c1");
   at("c2");
   await pass(1);
-  const second = opened[1];
+  const second = feeds[1];
   if (second) second.objection = () => "The key is no longer valid.";
-  const [first] = opened;
+  const [first] = feeds;
   if (first) first.objection = () => Promise.reject(new Error("the database is away"));
   await pass(LOOK_MS);
-  expect(opened.map(({ isStopped }) => isStopped)).toEqual([false, true]);
+  expect(feeds.map(({ isStopped }) => isStopped)).toEqual([false, true]);
   await pass(30 * 60_000 + LOOK_MS);
-  expect(opened.map(({ isStopped }) => isStopped)).toEqual([true, true]);
+  expect(feeds.map(({ isStopped }) => isStopped)).toEqual([true, true]);
   at("c1");
   await pass(1);
   outputs.stop();
-  expect(opened[2]?.isStopped).toBe(true);
+  expect(feeds[2]?.isStopped).toBe(true);
 });
 
 it("retries when the service does not know the key yet", async () => {
@@ -125,7 +128,7 @@ it("retries when the service does not know the key yet", async () => {
   await pass(1);
   at("c1");
   await pass(10_000);
-  expect(opened).toHaveLength(1);
+  expect(feeds).toHaveLength(1);
   at("c1");
-  expect(opened).toHaveLength(2);
+  expect(feeds).toHaveLength(2);
 });

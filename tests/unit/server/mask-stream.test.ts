@@ -1,4 +1,4 @@
-// A JSON text of any length is masked while it passes: at least what the parsed answer would mask.
+// Masks a JSON text of any length while streaming: at least what parsing would mask.
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { maskSecrets } from "@/lib/contract/secrets/mask-secrets";
@@ -18,7 +18,7 @@ async function masked(json: string, { key = KEY, size = json.length }: { key?: s
   return new Response(maskJsonStream(source, key)).text();
 }
 
-test("returns JSON without secrets unchanged, wherever its chunks end", async () => {
+test("returns JSON without secrets unchanged, at any chunk boundary", async () => {
   const value = { id: "job-1", list: [1, -0.5, 1e21, true, null, 'a "quoted" \\ line\nlighthouse é 🗼'], "": {}, deep: [[[{}]]] };
   const json = JSON.stringify(value).replace('"id"', '"seed":18446744073709551615,"cfg":7.0,"id"');
   for (const size of [1, 2, 3, 7, json.length]) expect(await masked(json, { size })).toBe(json);
@@ -42,8 +42,8 @@ test.each(spellings)("masks a key that is %s across chunk boundaries", async (_,
     for (const size of [13, 64 * 1024]) {
       const text = await masked(json, { size: before.length > 100 && size < 1000 ? 4093 : size });
       expect(JSON.parse(text)).toHaveProperty("told");
-      const found = [KEY.slice(0, 17), KEY.slice(-20), escaped(KEY).slice(-60)];
-      for (const part of found) expect(JSON.stringify(JSON.parse(text))).not.toContain(part);
+      const secretParts = [KEY.slice(0, 17), KEY.slice(-20), escaped(KEY).slice(-60)];
+      for (const part of secretParts) expect(JSON.stringify(JSON.parse(text))).not.toContain(part);
       expect(text).toContain("[REDACTED]");
     }
   }
@@ -71,7 +71,7 @@ test("masks all texts below a secret's name and all values of its node", async (
   expect(JSON.parse(text)).toMatchObject({ auth: { user: ["[REDACTED]", 5, ""] }, nodes: [{ widgets_values: ["shown"] }, {}, {}] });
 });
 
-test("masks at least what a parsed answer masks, of any JSON", async () => {
+test("masks at least what parsing would mask, in any JSON", async () => {
   const words = fc.constantFrom(
     "api_key",
     "name",
@@ -113,15 +113,15 @@ test.each(["<html>", '{"a":comfyui-0123}', '{"a":1', "[1]]", '"cut', '{"a":"\\x"
 );
 
 test("reads no further than its reader", async () => {
-  let sent = 0;
+  let sentCount = 0;
   const endless = new ReadableStream<Uint8Array>(
-    { pull: (controller) => controller.enqueue(new TextEncoder().encode(sent++ === 0 ? "[1" : ",1")) },
+    { pull: (controller) => controller.enqueue(new TextEncoder().encode(sentCount++ === 0 ? "[1" : ",1")) },
     { highWaterMark: 0 },
   );
   const reader = maskJsonStream(endless, KEY).getReader();
   await reader.read();
   await reader.read();
   await reader.cancel();
-  expect(sent).toBeLessThan(5);
+  expect(sentCount).toBeLessThan(5);
   expect(await new Response(maskJsonStream(oneChunk(new TextEncoder().encode("[]")), KEY)).text()).toBe("[]");
 });

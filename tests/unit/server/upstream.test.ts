@@ -19,7 +19,7 @@ test("adds one listener per caller, whatever the number of calls", () => {
   expect([last?.signal.aborted, last?.signal.reason, last?.expired]).toEqual([true, reason, false]);
 });
 
-// What the console adds to a workflow for a local server.
+// The console's additions to a workflow for a local server.
 test("submits under the console's listening name unless one is set", async () => {
   const names: unknown[] = [];
   const server = async (request: Request) => {
@@ -34,7 +34,7 @@ test("submits under the console's listening name unless one is set", async () =>
   expect(names).toEqual(["me", "an-editor"]);
 });
 
-test("keeps a too long answer's job id, also beyond a double", () => {
+test("keeps an oversized response's job id, also beyond a double", () => {
   const long = (id: string) => `{"prompt_id":${id},"node_errors":{"1":"${"x".repeat(70_000)}"}}`;
   for (const id of ['"job-1"', "18446744073709551615"]) expect(toStored(long(id))).toBe(`{"prompt_id":${id}}`);
 });
@@ -91,7 +91,7 @@ describe("response tracker", () => {
     expect(abandoned).toEqual(["second", "third", "beside", "look"]);
   });
 
-  test("ends the time-out for newly started requests too", () => {
+  test("also times out newly started requests", () => {
     const { responseTracker, abandoned, begin } = world();
     begin("patient");
     const end = begin("second");
@@ -116,7 +116,7 @@ describe("response tracker", () => {
     expect(abandoned).toEqual([]);
   });
 
-  test("tracks services apart and resets when nothing waits", () => {
+  test("tracks services separately and resets when nothing waits", () => {
     const { responseTracker, abandoned, begin } = world();
     const ends = [begin("patient"), begin("second")];
     pass(UNRESPONSIVE_MS);
@@ -144,7 +144,7 @@ describe("response tracker", () => {
   const unlessGivenUp = <T>(request: Request, work: Promise<T>) =>
     Promise.race([work, new Promise<never>((_, reject) => request.signal.addEventListener("abort", () => reject(new Error("given up"))))]);
 
-  test("answers a slow operation while polls are answered", async () => {
+  test("answers a slow operation while polls continue", async () => {
     const { read, poll } = asking((request) =>
       unlessGivenUp(
         request,
@@ -159,7 +159,7 @@ describe("response tracker", () => {
     expect(await slow).toMatchObject({ ok: true, value: { status: 200 } });
   });
 
-  test("requests a local answer once while its bytes arrive", async () => {
+  test("requests a local response once while its bytes arrive", async () => {
     const requests: string[] = [];
     const slowBody = (signal: AbortSignal) =>
       new ReadableStream<Uint8Array>({
@@ -174,9 +174,9 @@ describe("response tracker", () => {
     const server: Send = (request) => {
       const { pathname } = new URL(request.url);
       requests.push(pathname);
-      const answer =
+      const response =
         pathname === "/api/queue" ? after(1_000, new Response(slowBody(request.signal))) : Promise.resolve(Response.json({ system: {} }));
-      return unlessGivenUp(request, answer);
+      return unlessGivenUp(request, response);
     };
     const { read, poll } = asking(createLocalDialect(server, Date.now, "me"));
     const slow = read(operations.listQueue);

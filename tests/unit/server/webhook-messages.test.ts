@@ -47,7 +47,7 @@ describe("a message", () => {
     });
   });
 
-  it("escapes names for Discord, and mentions nobody", () => {
+  it("escapes names for Discord and mentions nobody", () => {
     const { json } = send("discord", "https://discord.com/api/webhooks/1/x");
     expect(json).toEqual({
       content: `**\\*Poster\\* failed**\nStudio \\<!channel\\> & \\@everyone · Ada · 1 min · 1 output\nOut of memory\n<${url}>`,

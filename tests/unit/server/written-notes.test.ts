@@ -1,4 +1,4 @@
-// An answer that is read again and again is written to the job index once, and again as soon as it may be needed.
+// A repeatedly read response is indexed once, and again as soon as it may be needed.
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, expect, test, vi } from "vitest";
@@ -19,11 +19,11 @@ async function world() {
   const store = openStore(folder);
   await store.migrate();
   const { id } = await store.connections.create({ name: "Studio", baseUrl: "http://studio.test", createdAt: 1 });
-  const other = openStore(folder);
+  const otherStore = openStore(folder);
   ends.push(
     () => rmSync(folder, { recursive: true, force: true }),
     () => store.close(),
-    () => other.close(),
+    () => otherStore.close(),
   );
   const note = (status: string) => store.jobIndexStore.note(id, [job(status)], 100);
   const isKnown = async () => (await store.jobIndexStore.holdersOf("job-1", [id])).length === 1;
@@ -31,7 +31,7 @@ async function world() {
   // The job's inputs are known, so nothing more is read about it.
   await store.jobIndexStore.note(id, [{ jobId: "job-1", inputs: "a lamp", isAside: true }], 100);
   await note("completed");
-  return { folder, id, store, other, note, isKnown };
+  return { folder, id, store, other: otherStore, note, isKnown };
 }
 
 test("writes nothing when a list is reread", async () => {
@@ -53,7 +53,7 @@ test("writes nothing when a list is reread", async () => {
   expect(version()).not.toBe(before);
 });
 
-test("does not look up a row again that was just written", async () => {
+test("doesn't look up a row again that was just written", async () => {
   const { id, other, note, isKnown } = await world();
   await other.jobIndexStore.forget(id, ["job-1"]);
   await note("completed");

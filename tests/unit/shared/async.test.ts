@@ -33,20 +33,20 @@ describe("async", () => {
 
   it("returns or throws the result of onTimeout when work takes too long", async () => {
     const never = new Promise<string>(() => undefined);
-    const late = withTimeout(never, 1_000, () => "late");
+    const latePromise = withTimeout(never, 1_000, () => "late");
     const thrown = withTimeout(never, 1_000, () => {
       throw new Error("too late");
     }).catch((error: unknown) => error);
     await vi.advanceTimersByTimeAsync(1_000);
-    expect([await late, await thrown]).toEqual(["late", new Error("too late")]);
+    expect([await latePromise, await thrown]).toEqual(["late", new Error("too late")]);
   });
 });
 
-test("calls that come while the act runs are met by one more, which begins after it", async () => {
+test("coalesces calls during a run into one more run", async () => {
   const ends: (() => void)[] = [];
   const call = coalesce(() => new Promise<void>((resolve) => ends.push(resolve)));
   const first = call();
-  const others = Array.from({ length: 300 }, call);
+  const calls = Array.from({ length: 300 }, call);
   expect(ends).toHaveLength(1);
   ends[0]?.();
   await first;
@@ -55,14 +55,14 @@ test("calls that come while the act runs are met by one more, which begins after
   // A call during that run does not delay those before it.
   const last = call();
   ends[1]?.();
-  await Promise.all(others);
+  await Promise.all(calls);
   await Promise.resolve();
   expect(ends).toHaveLength(3);
   ends[2]?.();
   await last;
 });
 
-test("continues after a failed act", async () => {
+test("continues after a failed run", async () => {
   let count = 0;
   const call = coalesce(() => (++count === 1 ? Promise.reject(new Error("lost")) : Promise.resolve()));
   await expect(call()).rejects.toThrow("lost");
@@ -71,19 +71,19 @@ test("continues after a failed act", async () => {
 });
 
 test("reruns once after a failure and reports each result", async () => {
-  const acts: { end: () => void; fail: (reason: Error) => void }[] = [];
-  const call = coalesce(() => new Promise<void>((end, fail) => acts.push({ end, fail })));
+  const tasks: { end: () => void; fail: (reason: Error) => void }[] = [];
+  const call = coalesce(() => new Promise<void>((end, fail) => tasks.push({ end, fail })));
   const first = call();
   const second = call();
-  acts[0]?.fail(new Error("lost"));
+  tasks[0]?.fail(new Error("lost"));
   await expect(first).rejects.toThrow("lost");
   await new Promise((resolve) => setImmediate(resolve));
-  expect(acts).toHaveLength(2);
-  acts[1]?.end();
+  expect(tasks).toHaveLength(2);
+  tasks[1]?.end();
   await second;
 });
 
-test("runs a request made at the very end", async () => {
+test("runs a call made at the very end of a run", async () => {
   for (let turns = 0; turns < 6; turns++) {
     let count = 0;
     const call = coalesce(async () => void count++);
@@ -98,14 +98,14 @@ test("runs a request made at the very end", async () => {
 /** Work that ends when the test says so. */
 function pendingWork() {
   const open = new Map<string, (isGood: boolean) => void>();
-  const begun: string[] = [];
+  const startedTasks: string[] = [];
   const work = (name: string) => () => {
-    begun.push(name);
+    startedTasks.push(name);
     return new Promise<string>((resolve, reject) => {
       open.set(name, (isGood) => (isGood ? resolve(name) : reject(new Error(name))));
     });
   };
-  return { work, begun, end: (name: string, isGood = true) => open.get(name)?.(isGood) };
+  return { work, begun: startedTasks, end: (name: string, isGood = true) => open.get(name)?.(isGood) };
 }
 
 test("limits concurrency and starts waiting calls in order", async () => {
@@ -117,14 +117,14 @@ test("limits concurrency and starts waiting calls in order", async () => {
   expect(await results[1]).toBe("b");
   expect(begun).toEqual(["a", "b", "c"]);
   // A late arrival queues behind those who wait, although a place was just handed on.
-  const late = inTurn(work("e"));
+  const lateTask = inTurn(work("e"));
   end("a");
   end("c");
   await Promise.all([results[0], results[2]]);
   expect(begun).toEqual(["a", "b", "c", "d", "e"]);
   end("d");
   end("e");
-  expect(await Promise.all([results[3], late])).toEqual(["d", "e"]);
+  expect(await Promise.all([results[3], lateTask])).toEqual(["d", "e"]);
 });
 
 test("frees a slot after a failure and reports it to its caller", async () => {
@@ -177,23 +177,23 @@ it("frees capacity when entries are deleted or cleared", () => {
 
 test("starts work by weight, in the order of the calls", async () => {
   const limit = createLimiter(3);
-  const begun: string[] = [];
+  const startedTasks: string[] = [];
   const ends: (() => void)[] = [];
   const start = (name: string, weight: number) =>
     limit(() => {
-      begun.push(name);
+      startedTasks.push(name);
       return new Promise<void>((resolve) => ends.push(resolve));
     }, weight);
   const all = [start("two", 2), start("three", 3), start("one", 1)];
   await Promise.resolve();
   // The last one would fit, but the heavier one is first.
-  expect(begun).toEqual(["two"]);
+  expect(startedTasks).toEqual(["two"]);
   ends[0]?.();
   await all[0];
-  expect(begun).toEqual(["two", "three"]);
+  expect(startedTasks).toEqual(["two", "three"]);
   ends[1]?.();
   await all[1];
   ends[2]?.();
   await all[2];
-  expect(begun).toEqual(["two", "three", "one"]);
+  expect(startedTasks).toEqual(["two", "three", "one"]);
 });

@@ -112,7 +112,7 @@ it("decodes only what fits the memory budget at the same time", async () => {
   const decode = () =>
     withImage(half, async () => {
       maxDecoding = Math.max(maxDecoding, (decoding += 1));
-      // Longer than the others take to read their headers.
+      // Longer than the others need to read their headers.
       for (let count = 0; count < 5; count += 1) await imageHeader(png);
       decoding -= 1;
     });

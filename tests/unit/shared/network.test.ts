@@ -7,15 +7,15 @@ import { checkDisk, createReadiness } from "@/lib/shared/readiness";
 import { temporaryFolder } from "@/tests/support/temporary-folder";
 
 const refusal = () => new Error("refused");
-const resolve: Resolve = (_host, _options, done) => done(null, [{ address: "203.0.114.1", family: 4 }]);
+const resolve: Resolve = (_host, _options, callback) => callback(null, [{ address: "203.0.114.1", family: 4 }]);
 
 /** The socket connects to `remoteAddress`, whatever the lookup returned. */
 function connectTo(hostname: string, remoteAddress: string | undefined) {
   let isDestroyed = false;
   const socket = { remoteAddress, destroy: () => void (isDestroyed = true) };
   const connect = publicConnector<{ hostname: string }, typeof socket>({ resolve, refusal }, () => (_target, done) => done(null, socket));
-  return new Promise<[unknown, boolean]>((tell) =>
-    connect({ hostname }, (error, match) => tell([error?.message ?? match === socket, isDestroyed])),
+  return new Promise<[unknown, boolean]>((resolve) =>
+    connect({ hostname }, (error, match) => resolve([error?.message ?? match === socket, isDestroyed])),
   );
 }
 
@@ -30,7 +30,7 @@ test("refuses a private address before opening a socket, also in brackets", asyn
 });
 
 test.each(["8.8.8.8", "1.1.1.1", "172.15.0.1", "172.32.0.1", "100.63.0.1", "2606:4700::1111", "2a00:1450::1", "2A00:1450:0:0:0:0:0:1"])(
-  "%s is public",
+  "is public: %s",
   (address) => {
     expect(isPublicAddress(address)).toBe(true);
   },
@@ -62,7 +62,7 @@ test.each([
   "2001:0:7f00:1::",
   "2002:7f00:1::",
   "2001:db8::1",
-])("%s is not public", (address) => {
+])("is not public: %s", (address) => {
   expect(isPublicAddress(address)).toBe(false);
 });
 
@@ -82,17 +82,17 @@ test.each([
   "2a00:1450:00001::",
   "1.2.3.4::",
   "2a00::1.2.3.4:5",
-])("%s is no address, and so not public", (text) => {
+])("is not an address and not public: %s", (text) => {
   expect(isPublicAddress(text)).toBe(false);
 });
 
 test("contains its first and last address, also mapped ones, and no other text", () => {
-  const some = networks("172.16.0.0/12", "2001:db8::/33");
+  const network = networks("172.16.0.0/12", "2001:db8::/33");
   for (const inside of ["172.16.0.0", "172.31.255.255", "::ffff:172.16.0.1", "::ffff:ac10:1", "2001:db8:7fff::1"])
-    expect([inside, isInNetworks(inside, some)]).toEqual([inside, true]);
+    expect([inside, isInNetworks(inside, network)]).toEqual([inside, true]);
   for (const outside of ["172.15.255.255", "172.32.0.0", "::ffff:172.32.0.0", "2001:db8:8000::1", "2001:db8::1%eth0", "172.16.0", ""])
-    expect([outside, isInNetworks(outside, some)]).toEqual([outside, false]);
-  for (const wrong of ["10.0.0.0/33", "10.0.0/8", "2001:db8::/129", "10.0.0.0"]) expect(() => networks(wrong)).toThrow();
+    expect([outside, isInNetworks(outside, network)]).toEqual([outside, false]);
+  for (const value of ["10.0.0.0/33", "10.0.0/8", "2001:db8::/129", "10.0.0.0"]) expect(() => networks(value)).toThrow();
 });
 
 test.each([
@@ -103,7 +103,7 @@ test.each([
   ["2001:db8::1", "2001:db8:0:1::1", false],
   ["10.0.0.1", "::ffff:10.0.0.1", true],
   ["10.0.0.1", "10.0.0.2", false],
-])("limits count %s and %s as one: %s", (value, other, isOne) => {
+])("counts %s and %s as one client: %s", (value, other, isOne) => {
   expect(networkOf(value) === networkOf(other)).toBe(isOne);
 });
 

@@ -23,7 +23,7 @@ test("validates foreign values and keeps the object's identity", () => {
   expect(entry.get()).toBe(entry.get());
 });
 
-test("keeps a value for the page when storage fails, and says so", () => {
+test("keeps a value for the page when storage fails and reports it", () => {
   const forbidden: BrowserStorage = () => {
     throw new Error("no storage here");
   };
@@ -37,15 +37,15 @@ test("keeps a value for the page when storage fails, and says so", () => {
 
 test("notifies listeners of this value here and in other tabs", () => {
   const entry = persisted("share", number);
-  const seen: number[] = [];
-  const forget = entry.subscribe(() => void seen.push(entry.get()));
+  const values: number[] = [];
+  const forget = entry.subscribe(() => void values.push(entry.get()));
   entry.set(1);
   localStorage.setItem("share", "2");
   window.dispatchEvent(new StorageEvent("storage", { key: "another" }));
   window.dispatchEvent(new StorageEvent("storage", { key: "share" }));
   forget();
   entry.set(3);
-  expect(seen).toEqual([1, 2]);
+  expect(values).toEqual([1, 2]);
 });
 
 test("clears a member's values for the next member, but not the browser's", () => {

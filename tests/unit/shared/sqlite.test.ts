@@ -48,9 +48,9 @@ describe("errors", () => {
   });
 
   it("throws SQLITE_BUSY when another connection holds the lock", () => {
-    const other = new SqliteConnection(file, { timeoutMs: 0 });
+    const otherConnection = new SqliteConnection(file, { timeoutMs: 0 });
     database.exec("BEGIN IMMEDIATE");
-    expect(codeFrom(() => using(other, () => other.exec("BEGIN IMMEDIATE")))).toBe("SQLITE_BUSY");
+    expect(codeFrom(() => using(otherConnection, () => otherConnection.exec("BEGIN IMMEDIATE")))).toBe("SQLITE_BUSY");
   });
 
   it("releases its locks when it is closed with an open statement", () => {
@@ -58,7 +58,9 @@ describe("errors", () => {
     alive.get();
     database.exec("BEGIN EXCLUSIVE");
     database.close();
-    expect(using(new SqliteConnection(file, { timeoutMs: 0 }), (other) => other.pragma("journal_mode = DELETE"))).toBe("delete");
+    expect(using(new SqliteConnection(file, { timeoutMs: 0 }), (otherConnection) => otherConnection.pragma("journal_mode = DELETE"))).toBe(
+      "delete",
+    );
     expect(() => alive.get()).toThrow();
   });
 
@@ -102,7 +104,7 @@ describe("statements", () => {
     expect(statement.all()).toEqual([{ id: 1, name: "first", parent: null, note: null }]);
   });
 
-  it("accept values as arguments, as one array, or by name", () => {
+  it("accept values as arguments, as one array or by name", () => {
     const statement = database.prepare("SELECT ? AS a, ? AS b");
     expect([statement.get(1, "x"), statement.get([1, "x"])]).toEqual([
       { a: 1, b: "x" },
@@ -119,7 +121,7 @@ describe("statements", () => {
     ]);
   });
 
-  it("replace NUL characters, which would cut off texts", () => {
+  it("replace NUL characters, which would truncate texts", () => {
     expect(database.prepare("SELECT ?").pluck().get("a\0b")).toBe("a\uFFFDb");
   });
 
@@ -161,12 +163,12 @@ it("rolls back a transaction when its work throws", () => {
 });
 
 it("calls registered functions from triggers", () => {
-  const changed: unknown[] = [];
+  const changes: unknown[] = [];
   database.function("note", {}, (id) => {
-    changed.push(id);
+    changes.push(id);
     return null;
   });
   database.exec("CREATE TEMP TRIGGER noted AFTER INSERT ON main.jobs BEGIN SELECT note(new.id); END");
   database.exec("INSERT INTO jobs (id, name) VALUES (7, 'seventh')");
-  expect(changed).toEqual([7]);
+  expect(changes).toEqual([7]);
 });

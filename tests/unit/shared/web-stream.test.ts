@@ -33,7 +33,7 @@ test.each(["data", "end", "close"])("ends cleanly when the reader leaves at the 
 });
 
 test("ignores a source's error after the reader left", async () => {
-  const source = new Readable({ read: () => undefined, destroy: (_, done) => done(new Error("left")) });
+  const source = new Readable({ read: () => undefined, destroy: (_, callback) => callback(new Error("left")) });
   const closed = new Promise((resolve) => source.once("close", resolve));
   await toWebStream(source).cancel();
   await closed;
@@ -49,12 +49,12 @@ test("forwards an error unchanged", async () => {
 });
 
 test("reads only on demand", async () => {
-  let made = 0;
-  const source = new Readable({ highWaterMark: 1, read: () => void source.push(made++ < 100 ? Buffer.alloc(1024) : null) });
+  let madeCount = 0;
+  const source = new Readable({ highWaterMark: 1, read: () => void source.push(madeCount++ < 100 ? Buffer.alloc(1024) : null) });
   const reader = toWebStream(source).getReader();
   await reader.read();
   await new Promise(setImmediate);
-  expect(made).toBeLessThan(4);
+  expect(madeCount).toBeLessThan(4);
   await reader.cancel();
 });
 
@@ -62,12 +62,12 @@ describe("read beginning", () => {
   const KIB = 1024;
   let content = Buffer.alloc(0);
   /** The bytes that were sent before the reader had enough. */
-  let sent = 0;
+  let sentCount = 0;
   let knowsRanges = true;
   let server: LittleServer;
 
   beforeEach(async () => {
-    [knowsRanges, sent] = [true, 0];
+    [knowsRanges, sentCount] = [true, 0];
     server = await startLittleServer(({ headers }, response) => {
       const range = knowsRanges ? /^bytes=0-(\d+)$/.exec(headers.range ?? "") : null;
       if (range && content.length === 0) return response.writeHead(416).end();
@@ -80,7 +80,7 @@ describe("read beginning", () => {
   function* inPieces(part: Buffer) {
     for (let at = 0; at < part.length; at += 16 * KIB) {
       const piece = part.subarray(at, at + 16 * KIB);
-      sent += piece.length;
+      sentCount += piece.length;
       yield piece;
     }
   }
@@ -102,15 +102,15 @@ describe("read beginning", () => {
     const { text, isWhole } = await read("é".repeat(40 * KIB));
     expect(isWhole).toBe(false);
     expect(text).toBe("é".repeat(32 * KIB));
-    const odd = await read(`a${"é".repeat(40 * KIB)}`);
-    expect(odd.text).toBe(`a${"é".repeat(32 * KIB - 1)}`);
+    const oddText = await read(`a${"é".repeat(40 * KIB)}`);
+    expect(oddText.text).toBe(`a${"é".repeat(32 * KIB - 1)}`);
   });
 
   it("reads only the shown bytes without ranges", async () => {
     knowsRanges = false;
     const { text, isWhole } = await read(Buffer.alloc(200 * KIB * KIB, "x"));
     expect([text.length, isWhole]).toEqual([64 * KIB, false]);
-    expect(sent).toBeLessThan(40 * KIB * KIB);
+    expect(sentCount).toBeLessThan(40 * KIB * KIB);
   });
 
   it("returns a refusal as a failure with its code", async () => {

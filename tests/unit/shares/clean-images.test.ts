@@ -69,16 +69,16 @@ describe("PNG", async () => {
   ];
 
   it.each(types)("loses a mark in %s, at every position", async (type) => {
-    for (const [place, at] of Object.entries({ first: 33, "before pixels": IDAT, "after pixels": IEND, last: plain.length }))
+    for (const [section, at] of Object.entries({ first: 33, "before pixels": IDAT, "after pixels": IEND, last: plain.length }))
       for (const content of [
         latin(MARK),
         Buffer.concat([Buffer.alloc(exact[type] ?? 0), latin(MARK)]),
         deflateSync(latin(MARK), { level: 0 }),
       ])
-        await expectClean(`${type} ${place}`, insert(plain, at, pngChunk(type, content)), plain);
+        await expectClean(`${type} ${section}`, insert(plain, at, pngChunk(type, content)), plain);
   });
 
-  it("loses what follows the end, also inside the last chunk", async () => {
+  it("drops bytes after the end, also inside the last chunk", async () => {
     await expectClean("IEND", Buffer.concat([plain.subarray(0, IEND), pngChunk("IEND", latin(MARK)), latin(MARK)]), plain);
   });
 
@@ -136,15 +136,15 @@ describe("PNG", async () => {
       content.writeUInt16BE(1, 20);
       return pngChunk("fcTL", content);
     };
-    const [one, two] = [Buffer.from([0, 0, 0, 2]), Buffer.from([0, 0, 0, 0, 0, 0, 0, 0])];
+    const [first, two] = [Buffer.from([0, 0, 0, 2]), Buffer.from([0, 0, 0, 0, 0, 0, 0, 0])];
     two.writeUInt32BE(2);
     const mark = pngChunk("prIv", latin(MARK));
     const frames = (between: Buffer) => [
       ...[plain.subarray(0, 33), pngChunk("acTL", two), between, control(0), plain.subarray(IDAT, IEND), between],
-      ...[control(1), between, pngChunk("fdAT", Buffer.concat([one, pixels])), between, plain.subarray(IEND)],
+      ...[control(1), between, pngChunk("fdAT", Buffer.concat([first, pixels])), between, plain.subarray(IEND)],
     ];
     expect((await cleaned(Buffer.concat(frames(mark))))?.equals(Buffer.concat(frames(Buffer.alloc(0))))).toBe(true);
-    const hidden = [...frames(mark).slice(0, -1), pngChunk("fdAT", Buffer.concat([one, latin(MARK)])), plain.subarray(IEND)];
+    const hidden = [...frames(mark).slice(0, -1), pngChunk("fdAT", Buffer.concat([first, latin(MARK)])), plain.subarray(IEND)];
     expect(await cleaned(Buffer.concat(hidden))).toBeUndefined();
     const numbered = frames(Buffer.alloc(0)).map((part) =>
       part.includes("fdAT") ? pngChunk("fdAT", Buffer.concat([latin("MARK"), pixels])) : part,
@@ -185,7 +185,7 @@ describe("JPEG", async () => {
     30_000,
   );
 
-  it("is refused with a mark at the end of a table, a frame or a scan's head", async () => {
+  it("is refused with a marker inside a table, frame or scan header", async () => {
     const plain = await picture.clone().jpeg().toBuffer();
     for (const marker of [0xdb, 0xc4, 0xc0, 0xda]) {
       const at = plain.indexOf(Buffer.from([0xff, marker]));

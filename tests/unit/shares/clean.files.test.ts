@@ -48,7 +48,7 @@ const namesIn = (parts: readonly Part[]) => new Set(parts.map(({ path }) => path
 const partsOf = (parts: readonly Part[], pattern: RegExp) => parts.filter(({ path }) => pattern.test(path));
 
 describe.each(["film.mp4", "film.mov", "fragments.mp4"])("%s", (name) => {
-  test("has the same samples, in the same places, and nothing that was written about it", async () => {
+  test("keeps the same samples and removes all metadata", async () => {
     const file = await read(name);
     const clean = await cleaned(name);
     expect(file.includes(SECRET)).toBe(true);
@@ -93,7 +93,7 @@ test("keeps a WebM sound's codec data without tags", async () => {
   expect(after?.endsWith(lastPacket ?? "none")).toBe(true);
 });
 
-test("sound.mp3 is its frames alone, without its tags and its cover", async () => {
+test("keeps only the frames of sound.mp3", async () => {
   const file = await read("sound.mp3");
   const clean = await cleaned("sound.mp3");
   const begin = file.indexOf(clean);
@@ -182,13 +182,13 @@ describe("removing texts planted around the encoded streams", () => {
       const others = (list: typeof parts) => list.map(({ name, content }) => format.join(name, content));
       const around = (...middle: Buffer[]) =>
         Buffer.concat([...others(parts.slice(0, index)), ...middle, ...others(parts.slice(index + 1))]);
-      const own = `${path}/${part.name}`;
+      const partPath = `${path}/${part.name}`;
       const behind = format === mp4 ? format.join("free", PLANTED) : format.join("ec", PLANTED);
-      yield { path: `behind ${own}`, file: around(format.join(part.name, part.content), behind) };
+      yield { path: `behind ${partPath}`, file: around(format.join(part.name, part.content), behind) };
       if (!format.isStream.test(part.name))
-        yield { path: own, file: around(format.join(part.name, Buffer.concat([part.content, PLANTED]))) };
+        yield { path: partPath, file: around(format.join(part.name, Buffer.concat([part.content, PLANTED]))) };
       if (format.isParent.test(part.name))
-        for (const inside of planted(format, part.content, own))
+        for (const inside of planted(format, part.content, partPath))
           yield { path: inside.path, file: around(format.join(part.name, inside.file)) };
     }
   }

@@ -18,8 +18,8 @@ async function expectClean(file: Buffer): Promise<Buffer> {
 const picture = () => sharp({ create: { width: 40, height: 24, channels: 3, background: "#3a7" } });
 const exif = { IFD0: { Copyright: SECRET, ImageDescription: SECRET }, IFD3: { GPSLatitudeRef: "N" } };
 async function samePixels(a: Buffer, b: Buffer): Promise<boolean> {
-  const [one, other] = await Promise.all([a, b].map((file) => sharp(file, { pages: -1 }).autoOrient().raw().toBuffer()));
-  return one !== undefined && other !== undefined && one.equals(other);
+  const [first, second] = await Promise.all([a, b].map((file) => sharp(file, { pages: -1 }).autoOrient().raw().toBuffer()));
+  return first !== undefined && second !== undefined && first.equals(second);
 }
 
 describe("pixels and orientation of pictures", () => {
@@ -45,7 +45,7 @@ describe("pixels and orientation of pictures", () => {
     expect(await samePixels(clean, plain)).toBe(true);
   });
 
-  test("WebP with more in its head than belongs there is not cleaned", async () => {
+  test("doesn't clean WebP with extra header content", async () => {
     const chunk = Buffer.from("VP8X\0\0\0\0", "latin1");
     chunk.writeUInt32LE(10 + SECRET.length, 4);
     const content = Buffer.concat([Buffer.from("WEBP"), chunk, Buffer.alloc(10), Buffer.from(SECRET), Buffer.alloc(SECRET.length % 2)]);
@@ -54,14 +54,14 @@ describe("pixels and orientation of pictures", () => {
     expect(await piecesOf(Buffer.concat([head, content]))).toBeUndefined();
   });
 
-  test("GIF of blocks of one byte is read a stretch at a time", async () => {
+  test("reads a GIF of one-byte blocks in stretches", async () => {
     const count = 20_000;
     const head = Buffer.from("GIF89a\x01\0\x01\0\0\0\0\x2c\0\0\0\0\x01\0\x01\0\0\x02", "latin1");
     const file = Buffer.concat([head, Buffer.alloc(2 * count, Buffer.from([1, 7])), Buffer.from([0, 0x3b])]);
     let reads = 0;
     const { size, read } = reading(file);
-    const counted = (at: number, length: number) => ((reads += 1), read(at, length));
-    expect(await cleanPieces({ size, read: counted })).toEqual([{ from: 0, to: file.length }]);
+    const countingRead = (at: number, length: number) => ((reads += 1), read(at, length));
+    expect(await cleanPieces({ size, read: countingRead })).toEqual([{ from: 0, to: file.length }]);
     expect(reads).toBeLessThan(100);
     expect(await piecesOf(file.subarray(0, -2))).toBeUndefined();
   });
@@ -76,7 +76,7 @@ function box(type: string, ...inside: (Buffer | string)[]): Buffer {
 }
 /** `length` of the whole content. */
 const timed = (length: number) => Buffer.concat([Buffer.alloc(4), Buffer.alloc(8, 0x5a), Buffer.alloc(length - 12)]);
-const here = box("url ", "\0\0\0\x01");
+const urlBox = box("url ", "\0\0\0\x01");
 const entry = box("avc1", Buffer.alloc(42), Buffer.from(SECRET.padEnd(32)), Buffer.alloc(4), box("avcC", "SETUP"), box("uuid", SECRET));
 const samples = box(
   "stbl",
@@ -100,7 +100,7 @@ const track = (handler: string, reference: Buffer) =>
     box("udta", SECRET),
     box("mdia", box("mdhd", timed(24)), box("hdlr", Buffer.alloc(8), handler, Buffer.alloc(12), SECRET), minf(reference)),
   );
-const film = (handler = "vide", reference = here) =>
+const film = (handler = "vide", reference = urlBox) =>
   Buffer.concat([
     box("ftyp", "isom", SECRET.slice(0, 4), "mp42", SECRET),
     box("moov", box("mvhd", timed(100)), track(handler, reference), box("udta", box("meta", SECRET))),
@@ -120,19 +120,19 @@ function element(id: string, ...inside: (Buffer | string)[]): Buffer {
 const webm = element("1a45dfa3", element("4282", "webm"));
 
 describe("offsets in videos", () => {
-  test.each(["meta", "subt", "text", "sbtl", "clcp"])("MP4 with a track of %s is not cleaned", async (handler) => {
+  test.each(["meta", "subt", "text", "sbtl", "clcp"])("doesn't clean MP4 with a track of %s", async (handler) => {
     expect(await piecesOf(film(handler))).toBeUndefined();
   });
 
   test("rejects a track without a handler", async () => {
-    const nameless = box("trak", box("tkhd", timed(84)), box("mdia", box("mdhd", timed(24)), minf(here)));
+    const nameless = box("trak", box("tkhd", timed(84)), box("mdia", box("mdhd", timed(24)), minf(urlBox)));
     const twice = box("trak", box("mdia", box("hdlr", Buffer.alloc(8), "vide"), box("hdlr", Buffer.alloc(8), "text")));
     for (const bytes of [nameless, twice]) expect(await piecesOf(Buffer.concat([box("ftyp", "isom"), box("moov", bytes)]))).toBeUndefined();
     const tracks = element("1654ae6b", element("ae", element("d7", "\x01"), element("86", "S_TEXT/UTF8")));
     expect(await piecesOf(Buffer.concat([webm, element("18538067", tracks)]))).toBeUndefined();
   });
 
-  test("MP4 whose samples are named by a path is not cleaned", async () => {
+  test("doesn't clean MP4 with path-named samples", async () => {
     for (const reference of [box("alis", "\0\0\0\0", SECRET), box("url ", "\0\0\0\0", SECRET), box("url ", "\0\0\0\x01", SECRET)])
       expect(await piecesOf(film("vide", reference))).toBeUndefined();
   });
@@ -181,7 +181,7 @@ describe("audio data", () => {
       expect([head, await piecesOf(Buffer.concat([Buffer.from(head, "hex"), Buffer.from(SECRET)]))]).toEqual([head, undefined]);
   });
 
-  test("FLAC keeps what it is decoded by", async () => {
+  test("keeps what FLAC needs for decoding", async () => {
     const info = "STREAMINFO".padEnd(34);
     const block = (type: number, content: string) => Buffer.concat([Buffer.from([type, 0, 0, content.length]), Buffer.from(content)]);
     const file = Buffer.concat([Buffer.from("fLaC"), block(0, info), block(4, SECRET), block(3, SECRET), block(0x80 | 6, SECRET), sound]);
@@ -194,13 +194,13 @@ test("rejects broken and unknown files", async () => {
   const png = await picture().png().toBuffer();
   const jpeg = await picture().jpeg().toBuffer();
   const avif = await picture().avif().toBuffer();
-  const others = [png.subarray(0, -5), jpeg.subarray(0, -2), film().subarray(0, -1), avif];
+  const cutFiles = [png.subarray(0, -5), jpeg.subarray(0, -2), film().subarray(0, -1), avif];
   const texts = ["<svg/>", '{"a": 1}', "", "OggS\0\0", "\0\x01\x02"].map((text) => Buffer.from(text, "latin1"));
-  for (const file of [...others, ...texts.filter(({ length }) => length > 0)]) expect(await piecesOf(file)).toBeUndefined();
+  for (const file of [...cutFiles, ...texts.filter(({ length }) => length > 0)]) expect(await piecesOf(file)).toBeUndefined();
   expect(await piecesOf(Buffer.from("plain words\n"))).toEqual([{ from: 0, to: 12 }]);
 });
 
-test("knows by name which files can be cleaned", () => {
+test("recognizes cleanable files by name", () => {
   expect(["a.png", "b.JPEG", "c.mp4", "d.flac"].every((name) => isCleanable(name, undefined))).toBe(true);
   expect(["a.avif", "b.svg", "c.ogg", "d.glb", "e.json", "f"].some((name) => isCleanable(name, undefined))).toBe(false);
   expect(isCleanable("f", "image/png")).toBe(true);

@@ -78,7 +78,7 @@ describe("checkStored", () => {
     expect(checkStored({ id: "1", asset_hash: `blake3:${hex}` }, local)).toEqual({ kind: "verified" });
     expect(checkStored({ id: "1", asset_hash: hex.toUpperCase(), size: 3 }, local)).toEqual({ kind: "verified" });
     expect(checkStored({ id: "1", asset_hash: `blake3:${"0".repeat(64)}` }, local).kind).toBe("differs");
-    expect(checkStored({ id: "1", asset_hash: hex, size: 4 }, local)).toEqual({ kind: "differs", theirs: "4" });
+    expect(checkStored({ id: "1", asset_hash: hex, size: 4 }, local)).toEqual({ kind: "differs", serverHash: "4" });
     expect(checkStored({ id: "1", asset_hash: `sha256:${hex}` }, local)).toEqual({ kind: "unchecked", why: "other-hash" });
     expect(checkStored({ id: "1" }, local)).toEqual({ kind: "unchecked", why: "no-hash" });
     expect(checkStored({ id: "1", asset_hash: hex }, { size: 3, hash: undefined })).toEqual({ kind: "unchecked", why: "not-hashed" });
@@ -103,9 +103,9 @@ describe("readAddresses", () => {
   });
 
   it("limits the number of URLs and masks possible tokens", () => {
-    const many = readAddresses(Array.from({ length: MAX_ADDRESSES + 1 }, (_, at) => `https://a.example/${at}`).join("\n"));
-    expect([many.addresses.length, many.isCut]).toEqual([MAX_ADDRESSES, true]);
-    expect(readAddresses("https://a.example/m?token=abc#x").addresses[0]?.shown).toBe("https://a.example/m?…");
+    const addressList = readAddresses(Array.from({ length: MAX_ADDRESSES + 1 }, (_, at) => `https://a.example/${at}`).join("\n"));
+    expect([addressList.addresses.length, addressList.isCut]).toEqual([MAX_ADDRESSES, true]);
+    expect(readAddresses("https://a.example/m?token=abc#x").addresses[0]?.displayUrl).toBe("https://a.example/m?…");
     expect(maskedAddress("https://me:secret@a.example/m")).toBe("https://a.example/m");
     expect(maskedAddress("no address?token=abc")).toBe("no address");
     expect(maskAddresses("GET https://a.example/m?token=abc, then http://b.example/?k=v failed")).toBe(

@@ -23,7 +23,7 @@ function watched(bytes: Uint8Array<ArrayBuffer>) {
 
 describe("the hash of a file", () => {
   it.each([0, 1, SLICE_BYTES - 1, SLICE_BYTES, SLICE_BYTES + 1, 3 * SLICE_BYTES + 17])(
-    "is that of its %i bytes, read slice by slice",
+    "matches the hash of its %i bytes, read slice by slice",
     async (size) => {
       const bytes = new Uint8Array(patternOf(size));
       const { blob, slices } = watched(bytes);
@@ -37,7 +37,7 @@ describe("the hash of a file", () => {
     },
   );
 
-  it("is the same when it was stopped in its middle and taken up where it stopped", async () => {
+  it("is the same when interrupted and resumed", async () => {
     const bytes = new Uint8Array(patternOf(3 * SLICE_BYTES + 5));
     const stop = { aborted: false };
     const first = await hashFile(new Blob([bytes]), { signal: stop, onProgress: () => (stop.aborted = true) });
@@ -48,10 +48,10 @@ describe("the hash of a file", () => {
     expect(slices.reduce((sum, size) => sum + size, 0)).toBe(bytes.length - SLICE_BYTES);
   });
 
-  it("is none where the file cannot be read, or became shorter meanwhile", async () => {
-    const gone = new Blob(["abc"]);
-    gone.slice = () => Object.assign(new Blob(), { arrayBuffer: () => Promise.reject(new DOMException("gone", "NotReadableError")) });
-    expect(await hashFile(gone, { signal: signal() })).toEqual({ kind: "unreadable" });
+  it("is undefined when the file can't be read or became shorter", async () => {
+    const blob = new Blob(["abc"]);
+    blob.slice = () => Object.assign(new Blob(), { arrayBuffer: () => Promise.reject(new DOMException("gone", "NotReadableError")) });
+    expect(await hashFile(blob, { signal: signal() })).toEqual({ kind: "unreadable" });
     const cut = new Blob(["abc"]);
     cut.slice = () => new Blob();
     expect(await hashFile(cut, { signal: signal() })).toEqual({ kind: "unreadable" });
@@ -60,7 +60,7 @@ describe("the hash of a file", () => {
 
 describe("hash workers", () => {
   function pool() {
-    const made: (HashWorker & { sent: unknown[]; isOver: boolean })[] = [];
+    const workers: (HashWorker & { sent: unknown[]; isOver: boolean })[] = [];
     const hash = createHashPool(() => {
       const worker: HashWorker & { sent: unknown[]; isOver: boolean } = {
         sent: [],
@@ -70,14 +70,14 @@ describe("hash workers", () => {
         postMessage: (message) => void worker.sent.push(message),
         terminate: () => (worker.isOver = true),
       };
-      made.push(worker);
+      workers.push(worker);
       return worker;
     });
-    return { hash, made };
+    return { hash, made: workers };
   }
   const file = new Blob(["abc"]);
 
-  it("are used again, one for each file at a time, and get a stop", async () => {
+  it("are reused, one file at a time, and stopped", async () => {
     const { hash, made } = pool();
     const first = hash(file, { signal: new AbortController().signal });
     const stopped = new AbortController();

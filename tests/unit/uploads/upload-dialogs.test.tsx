@@ -53,23 +53,23 @@ describe("upload defaults", () => {
     expect(uploadPreferences.get()).toEqual({ ask: true, tags: "input" });
   });
 
-  test("tags that an earlier version kept of one upload are forgotten", () => {
+  test("drops upload tags stored by an earlier version", () => {
     uploadPreferences.set({ ask: true, tags: "of last week" });
     expect(uploadPreferences.get()).toEqual({ ask: true, tags: "input" });
   });
 
   test("applies a typed name to a single file only", () => {
     const onStart = vi.fn();
-    const named = (...names: string[]) => ({
+    const filesNamed = (...names: string[]) => ({
       files: names.map((name) => ({ path: name, file: new File(["x"], name) })),
       ...{ unreadable: 0, leftOut: 0, isCut: false },
     });
-    const dialog = (dropped: ReturnType<typeof named>) =>
+    const dialog = (dropped: ReturnType<typeof filesNamed>) =>
       inApp(<StartDialog dropped={dropped} onStart={onStart} onClose={() => undefined} />);
     const { rerender } = renderInApp(null);
-    rerender(dialog(named("a.txt")));
+    rerender(dialog(filesNamed("a.txt")));
     fireEvent.change(screen.getByRole("textbox", { name: "Name" }), { target: { value: "Mine" } });
-    rerender(dialog(named("a.txt", "b.txt")));
+    rerender(dialog(filesNamed("a.txt", "b.txt")));
     add();
     expect(onStart.mock.calls[0]?.[0]).toMatchObject([{ assetFields: { name: "" } }, { assetFields: { name: "" } }]);
   });
@@ -126,24 +126,24 @@ describe("hash dialog", () => {
   const answersAnother = () => Response.json({ asset: null, isUnclear: true });
 
   /** `listed`: the newest assets after the answer. */
-  async function offer(listed: unknown, answer = cut) {
-    const sent: string[] = [];
+  async function offer(asset: unknown, respond = cut) {
+    const paths: string[] = [];
     vi.stubGlobal("fetch", async (path: string, init: RequestInit = {}) => {
-      sent.push(`${init.method ?? "GET"} ${path.split("?")[0]}`);
-      if (init.method === "POST") return answer();
-      return listed === undefined
+      paths.push(`${init.method ?? "GET"} ${path.split("?")[0]}`);
+      if (init.method === "POST") return respond();
+      return asset === undefined
         ? Response.json({ code: "UPSTREAM_ERROR", message: "" }, { status: 502 })
-        : Response.json({ assets: listed });
+        : Response.json({ assets: asset });
     });
     renderInApp(<HashDialog connection="c" onClose={() => undefined} />);
     fireEvent.change(screen.getByLabelText("Hash of the content"), { target: { value: hash } });
     fireEvent.change(screen.getByLabelText(/^Tags/), { target: { value: "input" } });
     await act(async () => void fireEvent.click(screen.getByRole("button", { name: "Add" })));
-    return sent;
+    return paths;
   }
   const once = ["POST /api/console/known-content", "GET /api/assets"];
 
-  it("looks up an asset after a lost answer and shows it as created", async () => {
+  it("looks up an asset after a lost response and shows it as created", async () => {
     expect(await offer([made])).toEqual(once);
     expect(screen.getByRole("link", { name: "Open found.png" })).toBeDefined();
     expect(screen.queryByText(/The service cannot be reached/)).toBeNull();
@@ -153,14 +153,14 @@ describe("hash dialog", () => {
     expect(await offer([{ id: "b", name: "other.png", asset_hash: `blake3:${"cd".repeat(32)}` }])).toEqual(once);
     expect(screen.getByText("No asset was created.")).toBeDefined();
     const older = { ...made, created_at: "2026-01-01T00:00:00Z" };
-    for (const listed of [[{ id: "b", name: "other.png" }], [older], [{ ...made, tags: ["output"] }], undefined]) {
+    for (const asset of [[{ id: "b", name: "other.png" }], [older], [{ ...made, tags: ["output"] }], undefined]) {
       cleanup();
-      expect(await offer(listed)).toEqual(once);
+      expect(await offer(asset)).toEqual(once);
       expect(screen.getByText(/^Lightdesk could not confirm that the asset was created/)).toBeDefined();
     }
   });
 
-  it("looks up an answer with another hash and never trusts it", async () => {
+  it("looks up a response with another hash and never trusts it", async () => {
     expect(await offer([made], answersAnother)).toEqual(once);
     expect(screen.getByRole("link", { name: "Open found.png" })).toBeDefined();
     cleanup();
@@ -191,14 +191,14 @@ test("offers a retry for an unresponsive source but not for a forbidden one", as
   await waitFor(() => expect(screen.getByRole<HTMLButtonElement>("button", { name: "Download 1 file" }).disabled).toBe(false));
 });
 
-const stored = (key: number, more: Partial<UploadItem> = {}): UploadItem => ({
+const storedItem = (key: number, overrides: Partial<UploadItem> = {}): UploadItem => ({
   key,
   id: `${key}`,
   file: new File(["x"], `${key}.png`),
   assetFields: { name: "", tags: [], metadata: {} },
-  mayBeThere: false,
+  mayBeStored: false,
   status: { kind: "done", asset: { id: `${key}` }, sentBytes: 1, check: { kind: "verified" } },
-  ...more,
+  ...overrides,
 });
 const nothing = () => undefined;
 const downloads = {
@@ -212,17 +212,17 @@ const downloads = {
 };
 function show(items: UploadItem[]) {
   const handlers = { onView: nothing, onFold: nothing, onDetails: nothing, onDescribeAll: nothing, onClose: nothing };
-  const place = { canAdd: true, view: "uploads", isFolded: false } as const;
-  renderInApp(<UploadTray queue={{ items, isPaused: false }} downloads={downloads} {...place} {...handlers} />);
+  const state = { canAdd: true, view: "uploads", isFolded: false } as const;
+  renderInApp(<UploadTray queue={{ items, isPaused: false }} downloads={downloads} {...state} {...handlers} />);
 }
 const rows = () => screen.getAllByRole("listitem").map((row) => row.textContent?.match(/\d\.png/)?.[0]);
 
-test("pictures that cannot be read are found by the name under which they are counted", () => {
-  show(Array.from({ length: 8 }, (_, at) => stored(at, at % 4 === 0 ? { isNoPicture: true } : {})));
+test("finds unreadable pictures under their counted name", () => {
+  show(Array.from({ length: 8 }, (_, at) => storedItem(at, at % 4 === 0 ? { isNoPicture: true } : {})));
   expect(screen.getByRole("status").textContent).toContain("2 unreadable pictures");
   fireEvent.click(screen.getByRole("button", { name: "Unreadable pictures 2" }));
   expect(rows()).toEqual(["0.png", "4.png"]);
   cleanup();
-  show(Array.from({ length: 8 }, (_, at) => stored(at)));
+  show(Array.from({ length: 8 }, (_, at) => storedItem(at)));
   expect(screen.queryByRole("button", { name: /^Unreadable/ })).toBeNull();
 });

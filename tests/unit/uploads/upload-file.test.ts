@@ -1,13 +1,13 @@
 import { describe, expect, it } from "vitest";
 import { until } from "@/tests/support/until";
-import { defaultFields, hashed, hashOf, line, refused, stored, unknownHash } from "./upload-line";
+import { defaultFields, hashed, hashOf, line, refused, storedResult, unknownHash } from "./upload-line";
 
 describe("an upload", () => {
-  it("is hashed first, and nothing of it is sent where the service has the content", async () => {
+  it("is hashed first and not sent when the service has the content", async () => {
     const { add, answer, item, waiting, announced } = line();
     add("cat.png");
     await answer("hash", hashed("cat.png"));
-    const offered = await answer("fromHash", stored({ asset_hash: `blake3:${hashOf("cat.png")}`, created_new: false }));
+    const offered = await answer("fromHash", storedResult({ asset_hash: `blake3:${hashOf("cat.png")}`, created_new: false }));
     expect(offered.what).toBe(`cat.png ${hashOf("cat.png")}`);
     await until("it is done", () => item().status.kind === "done");
     expect(item().status).toMatchObject({ sentBytes: 0, check: { kind: "verified" } });
@@ -20,7 +20,7 @@ describe("an upload", () => {
     add("cat.png");
     await answer("hash", hashed("cat.png"));
     await answer("fromHash", unknownHash);
-    const call = await answer("send", stored({ asset_hash: hashOf("cat.png") }));
+    const call = await answer("send", storedResult({ asset_hash: hashOf("cat.png") }));
     expect(call.what).toMatch(/^cat\.png [0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
     await until("it is done", () => item().status.kind === "done");
     expect(item().status).toMatchObject({ sentBytes: 7, check: { kind: "verified" } });
@@ -31,22 +31,22 @@ describe("an upload", () => {
     add("cat.png");
     await answer("hash", hashed("cat.png"));
     await answer("fromHash", unknownHash);
-    await answer("send", stored({ asset_hash: `blake3:${hashOf("another")}` }));
+    await answer("send", storedResult({ asset_hash: `blake3:${hashOf("another")}` }));
     await until("it is done", () => item().status.kind === "done");
-    expect(item().status).toMatchObject({ check: { kind: "differs", theirs: `blake3:${hashOf("another")}` } });
+    expect(item().status).toMatchObject({ check: { kind: "differs", serverHash: `blake3:${hashOf("another")}` } });
     store.clear();
     expect(store.get().items).toHaveLength(1);
   });
 
-  it("is not called verified by a service that hashes in another way, or names none", async () => {
+  it("is not called verified when the service hashes differently", async () => {
     const { add, answer, kinds, store } = line();
     add("a", "b");
     for (const name of ["a", "b"]) {
       await answer("hash", hashed(name));
       await answer("fromHash", refused(400, "INVALID_HASH"));
     }
-    await answer("send", stored({ asset_hash: `sha256:${hashOf("a")}` }));
-    await answer("send", stored());
+    await answer("send", storedResult({ asset_hash: `sha256:${hashOf("a")}` }));
+    await answer("send", storedResult());
     await until("both are done", () => kinds().join() === "a done,b done");
     expect(store.get().items.map(({ status }) => status.kind === "done" && status.check)).toEqual([
       { kind: "unchecked", why: "other-hash" },
@@ -74,10 +74,10 @@ describe("an upload", () => {
     add("a");
     await answer("hash", hashed("a"));
     await answer("fromHash", refused(501, "NOT_IMPLEMENTED"));
-    await answer("send", stored({ asset_hash: hashOf("a") }));
+    await answer("send", storedResult({ asset_hash: hashOf("a") }));
     await until("a is done", () => item().status.kind === "done");
     add("b");
-    await answer("send", stored({ asset_hash: hashOf("b") }));
+    await answer("send", storedResult({ asset_hash: hashOf("b") }));
     await until("b is compared", () => item(1).status.kind === "checking");
     await answer("hash", hashed("b"));
     await until("b is done", () => item(1).status.kind === "done");
@@ -86,26 +86,26 @@ describe("an upload", () => {
     expect(item(1).status).toMatchObject({ check: { kind: "verified" } });
   });
 
-  it("is sent without its id to a service that takes none, and so are those after it", async () => {
+  it("is sent without its id to a service that rejects ids", async () => {
     const { add, answer, item } = line();
     add("a");
     await answer("hash", hashed("a"));
     await answer("fromHash", unknownHash);
     await answer("send", refused(400, "UNSUPPORTED_FIELD"));
-    expect((await answer("send", stored())).what).toBe("a no id");
+    expect((await answer("send", storedResult())).what).toBe("a no id");
     await until("a is done", () => item().status.kind === "done");
     add("b");
     await answer("hash", hashed("b"));
     await answer("fromHash", unknownHash);
-    expect((await answer("send", stored())).what).toBe("b no id");
+    expect((await answer("send", storedResult())).what).toBe("b no id");
   });
 
-  it("has no id where the service takes none", async () => {
+  it("has no id when the service accepts none", async () => {
     const { store, answer } = line();
     store.add([{ file: new File(["a"], "a"), assetFields: defaultFields }], "local", true);
     await answer("hash", hashed("a"));
     await answer("fromHash", unknownHash);
-    expect((await answer("send", stored())).what).toBe("a no id");
+    expect((await answer("send", storedResult())).what).toBe("a no id");
   });
 
   it("is looked up by id after a disconnect and shown as stored", async () => {
@@ -114,7 +114,7 @@ describe("an upload", () => {
     await answer("hash", hashed("film.mov"));
     await answer("fromHash", unknownHash);
     const first = await answer("send", refused(0, "CONSOLE_UNREACHABLE"));
-    const response = await answer("byId", stored({ asset_hash: hashOf("film.mov") }));
+    const response = await answer("byId", storedResult({ asset_hash: hashOf("film.mov") }));
     expect(first.what).toBe(`film.mov ${response.what}`);
     await until("it is done", () => item().status.kind === "done");
     expect(waiting("send")).toEqual([]);
@@ -136,7 +136,7 @@ describe("an upload", () => {
     expect(item().status).toMatchObject({ failure: { code: "UPSTREAM_ERROR" } });
     expect([waiting("fromHash"), waiting("send")]).toEqual([[], []]);
     store.again(item().key);
-    expect(`film.mov ${(await answer("byId", stored())).what}`).toBe(first.what);
+    expect(`film.mov ${(await answer("byId", storedResult())).what}`).toBe(first.what);
   });
 
   it("is resent under the same id without hashing again", async () => {
@@ -147,21 +147,21 @@ describe("an upload", () => {
     const first = await answer("send", refused(502, "UPSTREAM_ERROR"));
     await answer("byId", refused(404, "NOT_FOUND"));
     await until("it has failed", () => item().status.kind === "failed");
-    expect(item().mayBeThere).toBe(false);
+    expect(item().mayBeStored).toBe(false);
     store.again(item().key);
     await answer("fromHash", unknownHash);
-    expect((await answer("send", stored())).what).toBe(first.what);
+    expect((await answer("send", storedResult())).what).toBe(first.what);
     expect(waiting("hash")).toEqual([]);
   });
 
-  it("is kept after a refusal and retried by hand only", async () => {
+  it("is kept after a refusal and retried manually only", async () => {
     const { add, answer, item, store, calls } = line();
     add("a");
     await answer("hash", hashed("a"));
     await answer("fromHash", unknownHash);
     await answer("send", refused(413, "FILE_TOO_LARGE"));
     await until("it has failed", () => item().status.kind === "failed");
-    expect(item().mayBeThere).toBe(false);
+    expect(item().mayBeStored).toBe(false);
     expect(calls).toEqual([]);
     store.clear();
     store.again(item().key);
@@ -172,7 +172,7 @@ describe("an upload", () => {
   it("is sent whole without a tag", async () => {
     const { store, answer, item, waiting } = line();
     store.add([{ file: new File(["x"], "x"), assetFields: { ...defaultFields, tags: [] } }]);
-    await answer("send", stored({ asset_hash: hashOf("x") }));
+    await answer("send", storedResult({ asset_hash: hashOf("x") }));
     await answer("hash", hashed("x"));
     await until("it is done", () => item().status.kind === "done");
     expect(item().sentWhole).toBe("no-tags");
@@ -183,7 +183,7 @@ describe("an upload", () => {
     const { add, answer, item } = line();
     add("a");
     await answer("hash", { kind: "unavailable" });
-    await answer("send", stored({ asset_hash: hashOf("a") }));
+    await answer("send", storedResult({ asset_hash: hashOf("a") }));
     await answer("hash", { kind: "unavailable" });
     await until("it is done", () => item().status.kind === "done");
     expect(item()).toMatchObject({ sentWhole: "not-hashed", status: { check: { kind: "unchecked", why: "not-hashed" } } });

@@ -1,4 +1,4 @@
-// A service and a worker for the queue of uploads, which answer when the test says so.
+// A service and a worker for the upload queue, controlled by the test.
 import { type AssetFields } from "@/components/transfers/uploads/asset-fields-form";
 import { type UploadPorts } from "@/components/transfers/uploads/upload-file";
 import { type StoredAsset, type UploadItem } from "@/components/transfers/uploads/upload-item";
@@ -20,10 +20,10 @@ type Call = {
 
 export const defaultFields: AssetFields = { name: "", tags: ["input"], metadata: {} };
 export const hashOf = (name: string) => name.padEnd(64, "0").replace(/[^0-9a-f]/g, "a");
-export const stored = (more: Partial<StoredAsset> = {}): Result<StoredAsset, ApiFailure> =>
-  ok({ id: "asset-1", created_new: true, ...more });
-export const refused = (status: number, code: string, more: Partial<ApiFailure> = {}): Result<StoredAsset, ApiFailure> =>
-  failed({ code, message: "", status, ...more });
+export const storedResult = (overrides: Partial<StoredAsset> = {}): Result<StoredAsset, ApiFailure> =>
+  ok({ id: "asset-1", created_new: true, ...overrides });
+export const refused = (status: number, code: string, overrides: Partial<ApiFailure> = {}): Result<StoredAsset, ApiFailure> =>
+  failed({ code, message: "", status, ...overrides });
 export const unknownHash: Result<undefined, ApiFailure> = ok(undefined);
 
 const isPicture = ({ name }: File) => name.endsWith(".png");
@@ -32,23 +32,23 @@ export function line() {
   const calls: Call[] = [];
   let nowMs = 0;
   const announced: string[] = [];
-  const ask = <T>(step: Step, what: string, signal: AbortSignal, more: Partial<Call> = {}) =>
+  const runStep = <T>(step: Step, label: string, signal: AbortSignal, overrides: Partial<Call> = {}) =>
     new Promise<T>((resolve) => {
-      const call: Call = { step, what, signal, ...more, answer: (value) => resolve(value as T) }; // the test names the step's own answer
+      const call: Call = { step, what: label, signal, ...overrides, answer: (value) => resolve(value as T) }; // the test names the step's own answer
       calls.push(call);
     });
   const ports: UploadPorts = {
     hash: (file, { from, signal, onProgress }) =>
-      ask<PoolOutcome>("hash", String(file.size), signal, { from: from?.offset, progress: (share) => onProgress?.(share * file.size) }),
-    byId: (id, { signal }) => ask("byId", id, signal),
-    fromHash: (hash, file, _about, { signal }) => ask("fromHash", `${file.name} ${hash}`, signal),
-    send: ({ id, file }, { signal, onProgress }) => ask("send", `${file.name} ${id ?? "no id"}`, signal, { progress: onProgress }),
-    canBeRead: (file) => (isPicture(file) ? ask("canBeRead", file.name, new AbortController().signal) : Promise.resolve(undefined)),
-    change: (id, changes, { signal }) => ask("change", `${id} ${JSON.stringify(changes)}`, signal),
+      runStep<PoolOutcome>("hash", String(file.size), signal, { from: from?.offset, progress: (share) => onProgress?.(share * file.size) }),
+    byId: (id, { signal }) => runStep("byId", id, signal),
+    fromHash: (hash, file, _about, { signal }) => runStep("fromHash", `${file.name} ${hash}`, signal),
+    send: ({ id, file }, { signal, onProgress }) => runStep("send", `${file.name} ${id ?? "no id"}`, signal, { progress: onProgress }),
+    canBeRead: (file) => (isPicture(file) ? runStep("canBeRead", file.name, new AbortController().signal) : Promise.resolve(undefined)),
+    change: (id, changes, { signal }) => runStep("change", `${id} ${JSON.stringify(changes)}`, signal),
     nowMs: () => nowMs,
   };
   const store = createUploadStore(ports, {
-    stored: (id) => announced.push(id),
+    storedAsset: (id) => announced.push(id),
   });
   const item = (at = 0): UploadItem => {
     const upload = store.get().items[at];
@@ -63,7 +63,7 @@ export function line() {
     kinds: () => store.get().items.map(({ file, status }) => `${file.name} ${status.kind}`),
     add: (...names: string[]) => store.add(names.map((name) => ({ file: new File([name], name), assetFields: defaultFields }))),
     tick: (ms: number) => (nowMs += ms),
-    /** Answers the next open call of this step. */
+    /** Resolves the next open call of this step. */
     async answer(step: Step, value: unknown): Promise<Call> {
       const call = await until(`a call of ${step}`, () => calls.find((call) => call.step === step));
       calls.splice(calls.indexOf(call), 1);

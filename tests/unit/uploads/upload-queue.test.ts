@@ -8,7 +8,7 @@ import { findStoredContent } from "@/lib/browser/uploads/offer-hash";
 import * as messages from "@/lib/messages/en";
 import { failed, ok } from "@/lib/shared/result";
 import { until } from "@/tests/support/until";
-import { hashed, hashOf, line, refused, stored, unknownHash } from "./upload-line";
+import { hashed, hashOf, line, refused, storedResult, unknownHash } from "./upload-line";
 
 describe("a paused queue", () => {
   it("resumes one file on request", async () => {
@@ -34,7 +34,7 @@ describe("a paused queue", () => {
     await until("the others are paused", () => kinds().join() === "a failed,b hashing,c hashing,d paused,e paused");
     store.retryAll();
     await until("it is tried again", () => kinds()[0] === "a asking");
-    await answer("fromHash", stored());
+    await answer("fromHash", storedResult());
     await until("it is stored", () => kinds()[0] === "a done");
     expect(kinds().slice(3)).toEqual(["d paused", "e paused"]);
     store.resumeAll();
@@ -50,7 +50,7 @@ describe("a paused queue", () => {
     await until("b goes", () => kinds().join() === "b hashing");
   });
 
-  it("is not paused for what may be the fault of one file", async () => {
+  it("is not paused for a failure of one file", async () => {
     const { add, answer, kinds } = line();
     add("a", "b", "c", "d", "e");
     await answer("hash", { kind: "unreadable" });
@@ -67,7 +67,7 @@ describe("a paused queue", () => {
 const sameAs = hashed("a");
 
 describe("two files of the same content", () => {
-  it("are sent once: the second waits, makes room meanwhile, and is found by its hash", async () => {
+  it("are sent once: the second waits and is found by its hash", async () => {
     const { add, answer, item, kinds, waiting } = line();
     add("a", "b", "c", "d");
     await answer("hash", sameAs);
@@ -76,9 +76,9 @@ describe("two files of the same content", () => {
     await until("b has made room", () => kinds().join() === "a asking,b waiting,c hashing,d hashing");
     expect(item(1).status).toEqual({ kind: "waiting", isBehind: true });
     await answer("fromHash", unknownHash);
-    const call = await answer("send", stored({ asset_hash: hashOf("a") }));
+    const call = await answer("send", storedResult({ asset_hash: hashOf("a") }));
     expect(call.what).toMatch(/^a /);
-    const offered = await answer("fromHash", stored({ asset_hash: hashOf("a"), created_new: false }));
+    const offered = await answer("fromHash", storedResult({ asset_hash: hashOf("a"), created_new: false }));
     expect(offered.what).toBe(`b ${hashOf("a")}`);
     await until("b is done", () => item(1).status.kind === "done");
     expect(item(1).status).toMatchObject({ sentBytes: 0, check: { kind: "verified" } });
@@ -128,26 +128,26 @@ describe("deduplication", () => {
   }
   const file = new File(["hello"], "hello.png", { type: "image/png" });
   const hash = "ea8f163db38682925e4491c5e58d4bb3506ef8c14eb78a86e908c5624a67200f";
-  let sent: unknown[];
-  let answer: () => Response;
+  let bodies: unknown[];
+  let respond: () => Response;
   beforeEach(() => {
-    sent = [];
+    bodies = [];
     vi.stubGlobal("Worker", ThisThread);
     vi.stubGlobal("fetch", async (path: string, { body }: RequestInit) => {
-      if (body) sent.push([path, JSON.parse(String(body))]);
-      return answer();
+      if (body) bodies.push([path, JSON.parse(String(body))]);
+      return respond();
     });
   });
   const find = (signal = new AbortController().signal) => findStoredContent(file, { tags: ["input"], connection: "c", signal });
 
   test("offers the local hash and accepts only the same content", async () => {
-    answer = () => Response.json({ asset: { id: "a", asset_hash: `blake3:${hash}` } });
+    respond = () => Response.json({ asset: { id: "a", asset_hash: `blake3:${hash}` } });
     expect(await find()).toBe(hash);
     const offered = { hash: `blake3:${hash}`, tags: ["input"], name: "hello.png", mime_type: "image/png" };
-    expect(sent).toEqual([["/api/console/known-content?connection=c", offered]]);
+    expect(bodies).toEqual([["/api/console/known-content?connection=c", offered]]);
   });
 
-  test("treats other answers as unknown and offers nothing after a stop", async () => {
+  test("treats other responses as unknown and offers nothing after a stop", async () => {
     for (const other of [
       () => Response.json({ asset: { id: "a", asset_hash: `blake3:${"0".repeat(64)}` } }),
       () => Response.json({ asset: { id: "a" } }),
@@ -155,12 +155,12 @@ describe("deduplication", () => {
       () => Response.json({ code: "UPSTREAM_UNREACHABLE", message: "", request_id: "r" }, { status: 502 }),
       () => new Response("<h1>Welcome", { status: 200 }),
     ]) {
-      answer = other;
+      respond = other;
       expect(await find()).toBeUndefined();
     }
-    const offered = sent.length;
+    const offered = bodies.length;
     expect(await find(AbortSignal.abort())).toBeUndefined();
-    expect(sent).toHaveLength(offered);
+    expect(bodies).toHaveLength(offered);
   });
 });
 
@@ -211,7 +211,7 @@ describe("edit uploads", () => {
     const desk = line();
     desk.add("a");
     await desk.answer("hash", hashed("a"));
-    await desk.answer("fromHash", stored({ name: "a" }));
+    await desk.answer("fromHash", storedResult({ name: "a" }));
     await until("it is stored", () => desk.item().status.kind === "done");
     const call = (changes: object) => desk.store.describe(new Set([desk.item().key]), (upload) => ({ ...upload.assetFields, ...changes }));
     return { ...desk, call };

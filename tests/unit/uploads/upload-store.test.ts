@@ -2,16 +2,16 @@ import { describe, expect, it } from "vitest";
 import { cannotChange, filterItems, otherName, tallyOf, toneOf } from "@/components/transfers/uploads/upload-state";
 import { failed, ok } from "@/lib/shared/result";
 import { until } from "@/tests/support/until";
-import { defaultFields, hashed, hashOf, line, refused, stored, unknownHash } from "./upload-line";
+import { defaultFields, hashed, hashOf, line, refused, storedResult, unknownHash } from "./upload-line";
 
 describe("the queue", () => {
-  it("carries three at a time, in the order of choosing", async () => {
+  it("sends three at a time in the selected order", async () => {
     const { add, answer, kinds } = line();
     add("a", "b", "c", "d");
     await until("three are hashed", () => kinds().filter((kind) => kind.endsWith("hashing")).length === 3);
     expect(kinds()[3]).toBe("d waiting");
     await answer("hash", hashed("a"));
-    await answer("fromHash", stored());
+    await answer("fromHash", storedResult());
     await until("d is begun", () => kinds()[3] === "d hashing");
     expect(kinds()[0]).toBe("a done");
   });
@@ -21,11 +21,11 @@ describe("the queue", () => {
     add("a");
     const [call] = await until("it is hashed", () => (waiting("hash").length === 1 ? waiting("hash") : undefined));
     store.pause(item().key);
-    expect(item().status).toEqual({ kind: "paused", lost: false });
+    expect(item().status).toEqual({ kind: "paused", isLost: false });
     expect(call?.signal.aborted).toBe(true);
     await answer("hash", { kind: "stopped", at: { offset: 1, state: new Uint8Array([7]) } });
     await until("the place is kept", () => item().hashedTo !== undefined);
-    expect(item().status).toEqual({ kind: "paused", lost: false });
+    expect(item().status).toEqual({ kind: "paused", isLost: false });
     store.again(item().key);
     const second = await answer("hash", hashed("a"));
     expect(second.from).toBe(1);
@@ -41,14 +41,14 @@ describe("the queue", () => {
     expect(sending?.signal.aborted).toBe(true);
     sending?.progress?.(1);
     await answer("send", refused(0, "ABORTED"));
-    expect(item().status).toEqual({ kind: "paused", lost: true });
+    expect(item().status).toEqual({ kind: "paused", isLost: true });
     store.again(item().key);
     await answer("byId", refused(404, "NOT_FOUND"));
     await answer("fromHash", unknownHash);
     await until("it is sent anew", () => item().status.kind === "sending");
   });
 
-  it("starts nothing while paused and resumes where it was", async () => {
+  it("starts nothing while paused and resumes where it stopped", async () => {
     const { add, kinds, store, answer } = line();
     add("a", "b", "c", "d");
     await until("three are hashed", () => kinds().filter((kind) => kind.endsWith("hashing")).length === 3);
@@ -63,7 +63,7 @@ describe("the queue", () => {
     expect(kinds()[3]).toBe("d waiting");
   });
 
-  it("closes a removed file's connection and ignores late answers", async () => {
+  it("closes a removed file's connection and ignores late responses", async () => {
     const { add, answer, item, kinds, store, waiting, announced } = line();
     add("a", "b", "c", "d");
     await answer("hash", hashed("a"));
@@ -71,7 +71,7 @@ describe("the queue", () => {
     const [sending] = await until("a is sent", () => (waiting("send").length === 1 ? waiting("send") : undefined));
     store.remove(item().key);
     expect(sending?.signal.aborted).toBe(true);
-    await answer("send", stored());
+    await answer("send", storedResult());
     await until("d has a's place", () => kinds().join() === "b hashing,c hashing,d hashing");
     expect(announced).toEqual([]);
   });
@@ -80,7 +80,7 @@ describe("the queue", () => {
     const { add, answer, item, kinds, store } = line();
     add("a", "b", "c", "d", "e");
     await answer("hash", hashed("a"));
-    await answer("fromHash", stored());
+    await answer("fromHash", storedResult());
     await until("a is done", () => item().status.kind === "done");
     store.cancelAll();
     expect(kinds()).toEqual(["a done"]);
@@ -92,19 +92,19 @@ describe("the queue", () => {
     await answer("hash", hashed("a film of nineteen"));
     await answer("hash", hashed("x"));
     await answer("fromHash", unknownHash);
-    await answer("fromHash", stored());
+    await answer("fromHash", storedResult());
     await until("the film is sent", () => waiting("send").length === 1 && store.get().items[1]?.status.kind === "done");
     waiting("send")[0]?.progress?.(0.5);
     // The sizes are 18 and 1 bytes, plus one for each file as a step of its own.
     expect(tallyOf(store.get().items).share).toBeCloseTo((19 * 0.5 + 2) / 21);
   });
 
-  it("takes failed ones off the list with one press, and nothing else", async () => {
+  it("removes only failed files from the list with one click", async () => {
     const { add, answer, kinds, store } = line();
     add("a", "b", "c");
     await answer("hash", { kind: "unreadable" });
     await answer("hash", hashed("b"));
-    await answer("fromHash", stored());
+    await answer("fromHash", storedResult());
     await until("two are through", () => kinds().slice(0, 2).join() === "a failed,b done");
     store.dropFailed();
     expect(kinds()).toEqual(["b done", "c hashing"]);
@@ -119,8 +119,8 @@ describe("the queue", () => {
     await answer("fromHash", refused(401, "UNAUTHORIZED"));
     await until("both have failed", () => kinds().join() === "a failed,b failed");
     store.retryAll();
-    await answer("fromHash", stored());
-    await answer("fromHash", stored());
+    await answer("fromHash", storedResult());
+    await answer("fromHash", storedResult());
     await until("both are done", () => kinds().join() === "a done,b done");
   });
 
@@ -129,7 +129,7 @@ describe("the queue", () => {
     add("broken.png", "good.png", "notes.txt");
     for (const name of ["broken.png", "good.png", "notes.txt"]) {
       await answer("hash", hashed(name));
-      await answer("fromHash", stored());
+      await answer("fromHash", storedResult());
     }
     await answer("canBeRead", false);
     await answer("canBeRead", true);
@@ -139,7 +139,7 @@ describe("the queue", () => {
     expect(filterItems(store.get().items, "noPictures").map(({ file }) => file.name)).toEqual(["broken.png"]);
   });
 
-  it("takes another id where the service refuses the first one", async () => {
+  it("uses another id when the service refuses the first one", async () => {
     const { add, answer, item, store } = line();
     add("a");
     await answer("hash", hashed("a"));
@@ -148,7 +148,7 @@ describe("the queue", () => {
     await until("it has failed", () => item().status.kind === "failed");
     store.again(item().key);
     await answer("fromHash", unknownHash);
-    const second = await answer("send", stored());
+    const second = await answer("send", storedResult());
     expect(second.what).not.toBe(first.what);
   });
 });
@@ -161,7 +161,7 @@ describe("fields of an asset", () => {
     store.add([{ file: new File(["x"], "x"), assetFields: { ...defaultFields, previewId: "11111111-1111-4111-8111-111111111111" } }]);
     await answer("hash", hashed("x"));
     await answer("fromHash", unknownHash);
-    await answer("send", stored());
+    await answer("send", storedResult());
     await until("it is done", () => item().status.kind === "done");
     expect(calls).toEqual([]);
   });
@@ -176,7 +176,7 @@ describe("fields of an asset", () => {
       tags: ["input", "cats"],
       previewId: "11111111-1111-4111-8111-111111111111",
     }));
-    await answer("fromHash", stored());
+    await answer("fromHash", storedResult());
     const call = await answer("change", ok(undefined));
     expect(call.what).toContain('"addedTags":["cats"]');
     expect(call.what).toContain('"preview_id":"11111111');
@@ -185,11 +185,11 @@ describe("fields of an asset", () => {
 
   it("is added to existing content without changing its name or tags", async () => {
     const { add, answer, item, store, waiting } = line();
-    const there = stored({ created_new: false, name: "first.bin", tags: ["old", "input"], user_metadata: { shot: 1 } });
+    const existingAsset = storedResult({ created_new: false, name: "first.bin", tags: ["old", "input"], user_metadata: { shot: 1 } });
     add("again.bin");
     store.describe(new Set([item().key]), (upload) => ({ ...upload.assetFields, metadata: { roll: 2 } }));
     await answer("hash", hashed("a"));
-    await answer("fromHash", there);
+    await answer("fromHash", existingAsset);
     const { what } = await answer("change", ok(undefined));
     const changes = { addedTags: [], removedTags: [], fields: { user_metadata: { shot: 1, roll: 2 } } };
     expect(what).toBe(`asset-1 ${JSON.stringify(changes)}`);
@@ -202,14 +202,14 @@ describe("fields of an asset", () => {
     expect(waiting("change")).toEqual([]);
   });
 
-  it("renames existing content only when typed, and writes nothing else", async () => {
+  it("renames existing content only when typed", async () => {
     const { add, answer, item, store, waiting } = line();
-    const there = stored({ created_new: false, name: "first.bin", tags: ["input"], user_metadata: {} });
+    const existingAsset = storedResult({ created_new: false, name: "first.bin", tags: ["input"], user_metadata: {} });
     add("a", "b");
     store.describe(new Set([item(1).key]), (upload) => ({ ...upload.assetFields, name: "Mine" }));
     for (const name of ["a", "b"]) {
       await answer("hash", hashed(name));
-      await answer("fromHash", there);
+      await answer("fromHash", existingAsset);
     }
     expect((await answer("change", ok(undefined))).what).toContain('"fields":{"name":"Mine"}');
     expect(waiting("change")).toEqual([]);
@@ -219,7 +219,7 @@ describe("fields of an asset", () => {
     const { add, answer, item, store } = line();
     add("a");
     await answer("hash", hashed("a"));
-    await answer("fromHash", stored());
+    await answer("fromHash", storedResult());
     await until("it is stored", () => toneOf(item()) === "ok");
     expect(cannotChange(item())).toBe(false);
     store.describe(new Set([item().key]), (upload) => ({ ...upload.assetFields, name: "Mine" }));
@@ -232,7 +232,7 @@ describe("fields of an asset", () => {
     const { add, store, answer, item } = line();
     add("a");
     await answer("hash", hashed("a"));
-    await answer("fromHash", stored());
+    await answer("fromHash", storedResult());
     await until("it is done", () => item().status.kind === "done");
     store.describe(new Set([item().key]), (upload) => ({ ...upload.assetFields, name: "A cat" }));
     expect(item().changing).toBe("now");
@@ -254,10 +254,10 @@ describe("measured speeds", () => {
     await answer("fromHash", unknownHash);
     await until("it is sent", () => waiting("send").length === 1);
     tick(500);
-    await answer("send", stored({ asset_hash: hashOf("big") }));
+    await answer("send", storedResult({ asset_hash: hashOf("big") }));
     await until("the first is done", () => item().status.kind === "done");
     store.add([{ file: big(), assetFields: defaultFields }]);
-    await answer("send", stored({ asset_hash: hashOf("big") }));
+    await answer("send", storedResult({ asset_hash: hashOf("big") }));
     expect(item(1).sentWhole).toBe("hashing-slower");
     await answer("hash", hashed("big"));
     await until("the second is done", () => item(1).status.kind === "done");

@@ -18,9 +18,9 @@ describe("uploads panel", () => {
     let id = 0;
     const panel = (request: UploadRequest) => inApp(<UploadsPanel request={request} canAdd />);
     const { rerender } = renderInApp(null);
-    const ask = (wish: { way: "files"; dropped: Promise<DroppedFiles> } | { way: "url"; address?: string }) =>
+    const openSource = (wish: { source: "files"; dropped: Promise<DroppedFiles> } | { source: "url"; address?: string }) =>
       act(async () => rerender(panel({ id: ++id, ...wish })));
-    return { ask, drop: (files: Promise<DroppedFiles>) => ask({ way: "files", dropped: files }) };
+    return { openSource, drop: (files: Promise<DroppedFiles>) => openSource({ source: "files", dropped: files }) };
   }
   function later() {
     let arrive: (dropped: DroppedFiles) => void = () => undefined;
@@ -49,17 +49,17 @@ describe("uploads panel", () => {
     await act(async () => folder.arrive(dropped("shots/one.bin")));
     await question("Add 2 files");
     fireEvent.click(screen.getByRole("button", { name: "Cancel" }));
-    const other = later();
-    await drop(other.promise);
+    const otherDrop = later();
+    await drop(otherDrop.promise);
     await question("Reading files…");
     fireEvent.click(screen.getByRole("button", { name: "Cancel" }));
-    await act(async () => other.arrive(dropped("late.bin")));
+    await act(async () => otherDrop.arrive(dropped("late.bin")));
     expect(screen.queryByRole("dialog")).toBeNull();
   });
 
   test("keeps typed URLs when files are dropped", async () => {
-    const { ask, drop } = await desk();
-    await ask({ way: "url" });
+    const { openSource, drop } = await desk();
+    await openSource({ source: "url" });
     const box = await screen.findByLabelText<HTMLTextAreaElement>("URLs, one per line");
     fireEvent.change(box, { target: { value: "https://example.com/a.bin" } });
     await drop(Promise.resolve(dropped("one.bin")));
@@ -69,12 +69,12 @@ describe("uploads panel", () => {
   });
 
   test("adds a pasted URL to the downloads, another below it", async () => {
-    const { ask } = await desk();
-    await ask({ way: "url", address: "https://example.com/a.bin" });
+    const { openSource } = await desk();
+    await openSource({ source: "url", address: "https://example.com/a.bin" });
     const box = await screen.findByLabelText<HTMLTextAreaElement>("URLs, one per line");
     expect(box.value).toBe("https://example.com/a.bin");
     fireEvent.change(box, { target: { value: "https://example.com/b.bin" } });
-    await ask({ way: "url", address: "https://example.com/c.bin" });
+    await openSource({ source: "url", address: "https://example.com/c.bin" });
     expect(box.value).toBe("https://example.com/b.bin\nhttps://example.com/c.bin");
   });
 });
@@ -98,7 +98,7 @@ const folderAt = (fullPath: string, children: Node[]): Node => ({
     createReader() {
       const waiting = [...children];
       // A hundred entries at a time, as in browsers.
-      return { readEntries: (resolve: (some: Node[]) => void) => resolve(waiting.splice(0, 100)) };
+      return { readEntries: (resolve: (nodes: Node[]) => void) => resolve(waiting.splice(0, 100)) };
     },
   },
 });
@@ -107,32 +107,32 @@ const dropOf = (...entries: Node[]) =>
 
 describe("dropped files", () => {
   it("is read to the last nested file with paths", async () => {
-    const many = Array.from({ length: 250 }, (_, at) => fileAt(`/shots/night/${at}.png`));
-    const dropped = await dropOf(fileAt("/loose.txt"), folderAt("/shots", [folderAt("/shots/night", many), fileAt("/shots/day.png")]));
+    const manyFiles = Array.from({ length: 250 }, (_, at) => fileAt(`/shots/night/${at}.png`));
+    const dropped = await dropOf(fileAt("/loose.txt"), folderAt("/shots", [folderAt("/shots/night", manyFiles), fileAt("/shots/day.png")]));
     expect(dropped.files.map(({ path }) => path).sort()).toEqual(
-      ["loose.txt", "shots/day.png", ...many.map(({ fullPath }) => fullPath.slice(1))].sort(),
+      ["loose.txt", "shots/day.png", ...manyFiles.map(({ fullPath }) => fullPath.slice(1))].sort(),
     );
     expect([dropped.unreadable, dropped.isCut]).toEqual([0, false]);
   });
 
   it("skips and counts system files unless chosen directly", async () => {
     const fileNames = ["a.png", "Thumbs.db.png", "x.ini"];
-    const own = [".DS_Store", "Thumbs.db", "ehthumbs.db", "desktop.ini", "Desktop.ini", "._a.png"];
+    const systemFiles = [".DS_Store", "Thumbs.db", "ehthumbs.db", "desktop.ini", "Desktop.ini", "._a.png"];
     const dropped = await dropOf(
       fileAt("/.DS_Store"),
       folderAt(
         "/shots",
-        [...fileNames, ...own].map((name) => fileAt(`/shots/${name}`)),
+        [...fileNames, ...systemFiles].map((name) => fileAt(`/shots/${name}`)),
       ),
     );
-    expect(dropped).toMatchObject({ leftOut: own.length, unreadable: 0, isCut: false });
+    expect(dropped).toMatchObject({ leftOut: systemFiles.length, unreadable: 0, isCut: false });
     expect(dropped.files.map(({ path }) => path).sort()).toEqual([".DS_Store", ...fileNames.map((name) => `shots/${name}`)].sort());
     const inFolder = (name: string) => Object.assign(new File([], name), { webkitRelativePath: `shots/${name}` });
-    const picked = filesOfInput([...fileNames, ...own].map(inFolder));
-    expect([picked.files.length, picked.leftOut]).toEqual([fileNames.length, own.length]);
+    const picked = filesOfInput([...fileNames, ...systemFiles].map(inFolder));
+    expect([picked.files.length, picked.leftOut]).toEqual([fileNames.length, systemFiles.length]);
   });
 
-  it("is counted where it cannot be read, and shown as cut where it is too much", async () => {
+  it("is counted when unreadable and shown as truncated when too large", async () => {
     expect(await dropOf(fileAt("/a"), fileAt("/b", true))).toMatchObject({ files: [{ path: "a" }], unreadable: 1, isCut: false });
     const folders = Array.from({ length: 120 }, (_, at) =>
       folderAt(
@@ -155,8 +155,8 @@ function Window({ onFiles = nothing, onAddress = nothing }: WindowProps) {
 
 describe("pasted files", () => {
   it("accepts files anywhere except in a focused field", () => {
-    const taken: Promise<DroppedFiles>[] = [];
-    const { getByRole } = render(<Window onFiles={(files) => taken.push(files)} />);
+    const drops: Promise<DroppedFiles>[] = [];
+    const { getByRole } = render(<Window onFiles={(files) => drops.push(files)} />);
     const paste = (target: Element, files: File[]) => {
       const event = new Event("paste", { bubbles: true, cancelable: true });
       target.dispatchEvent(Object.assign(event, { clipboardData: { files, getData: () => "" } }));
@@ -165,9 +165,9 @@ describe("pasted files", () => {
     const picture = new File(["x"], "a.png");
     expect(paste(getByRole("textbox"), [picture])).toBe(false);
     expect(paste(document.body, [])).toBe(false);
-    expect(taken).toHaveLength(0);
+    expect(drops).toHaveLength(0);
     expect(paste(document.body, [picture])).toBe(true);
-    expect(taken).toHaveLength(1);
+    expect(drops).toHaveLength(1);
   });
 });
 

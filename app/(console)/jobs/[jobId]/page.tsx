@@ -13,7 +13,7 @@ import { findJobElsewhere } from "@/lib/server/jobs/job-search";
 import { getJob } from "@/lib/server/queries/jobs";
 import { withTimeout } from "@/lib/shared/async";
 
-/** How long the title waits for the job's name: a service that does not answer must not hold it up. */
+/** The title's maximum wait for the job's name: an unresponsive service must not block it. */
 const TITLE_MS = 1_000;
 
 const pageOnce = cache(openPage);

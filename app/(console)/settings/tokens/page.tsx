@@ -13,8 +13,8 @@ export default consolePage(
     <TokensScreen
       role={context.viewer.role}
       choices={getTokenChoices(context)}
-      own={listTokens(context, "own")}
-      others={hasRole(context.viewer.role, "admin") ? listTokens(context, "others") : undefined}
+      ownTokens={listTokens(context, "own")}
+      otherTokens={hasRole(context.viewer.role, "admin") ? listTokens(context, "others") : undefined}
     />
   ),
   { refuseEmbedded: true },

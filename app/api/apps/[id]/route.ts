@@ -11,8 +11,8 @@ export const GET = consoleRoute("readApp", "runner", async (context) => {
 });
 
 export const PUT = openedBodyRoute("changeApp", "operator", appUpdateSchema, openOwnApp, async (context, app, body) => {
-  const changed = await updateApp(context, app, body);
-  return changed.ok ? ok(jsonAnswer({ app: await toView(context, changed.value) })) : changed;
+  const result = await updateApp(context, app, body);
+  return result.ok ? ok(jsonAnswer({ app: await toView(context, result.value) })) : result;
 });
 
 export const DELETE = openedRoute("removeApp", "operator", openOwnApp, async (context, app) => {

@@ -21,11 +21,11 @@ export const GET = guarded({ action: "viewCapabilities", role: "viewer", connect
   if (!access.ok) return access;
   const query = readQuery(search, querySchema);
   if (!query.ok) return query;
-  const answer: [string, boolean | null][] = [];
+  const entries: [string, boolean | null][] = [];
   for (const capability of query.value.of) {
     const presence = await hasCapability(access.value, capability, { dir: query.value.dir, signal: request.signal });
     if (!presence.ok) return presence;
-    answer.push([capability, presence.value ?? null]);
+    entries.push([capability, presence.value ?? null]);
   }
-  return ok(jsonAnswer(Object.fromEntries(answer) satisfies Capabilities));
+  return ok(jsonAnswer(Object.fromEntries(entries) satisfies Capabilities));
 });

@@ -14,9 +14,9 @@ export const POST = consoleBodyRoute(
   { role: "operator", recent: true },
   connectionBodySchema,
   async ({ annotateAudit, ...context }, body) => {
-    const saved = await createConnection(context, body);
-    if (!saved.ok) return saved;
-    const { connection, check } = saved.value;
+    const result = await createConnection(context, body);
+    if (!result.ok) return result;
+    const { connection, check } = result.value;
     // Without a connection nothing was added; the service was only checked.
     if (!connection) annotateAudit({ action: "checkConnection" });
     annotateAudit({
@@ -24,6 +24,6 @@ export const POST = consoleBodyRoute(
       target: body.shared ? body.name : undefined,
       outcome: connection ? check.outcome : `${check.outcome}, not saved`,
     });
-    return ok(jsonAnswer(saved.value, connection ? 201 : 200));
+    return ok(jsonAnswer(result.value, connection ? 201 : 200));
   },
 );

@@ -20,7 +20,7 @@ import { GET as jobs } from "@/app/api/jobs/route";
 import { GET as files } from "@/app/api/userdata/route";
 import { liveRoute } from "@/lib/server/bff/live-route";
 
-/** Live updates of what these routes answer. */
+/** Live updates of these routes' responses. */
 export const GET = liveRoute({
   ...{ jobs, search, history, job, status, queue, counts, tasks, assets, asset, files, runners, apps, app, batches },
   ...{ usage, audit, "runs-by-day": runsByDay, session, health },

@@ -12,12 +12,12 @@ export const POST = consoleBodyRoute(
   newRunnerSchema,
   async ({ annotateAudit, composition }, body) => {
     annotateAudit({ target: body.label ?? body.address });
-    const saved = await saveRunner(composition, (runners) => runners.add(body));
-    if (!saved.ok) return saved;
-    const { runner, problem } = saved.value;
+    const result = await saveRunner(composition, (runners) => runners.add(body));
+    if (!result.ok) return result;
+    const { runner, problem } = result.value;
     // Without a runner nothing was added; the address was only checked.
     if (problem) annotateAudit({ action: "checkRunner", target: body.address, outcome: `${problem.code}, not saved` });
     else annotateAudit({ target: runner.label, outcome: body.address });
-    return ok(jsonAnswer(saved.value, runner ? 201 : 200));
+    return ok(jsonAnswer(result.value, runner ? 201 : 200));
   },
 );

@@ -8,7 +8,7 @@ import { ok } from "@/lib/shared/result";
 
 const schema = querySchema(usageParams);
 
-/** What members have used: of all members for admins, of themselves for others. */
+/** Usage of all members for admins, of oneself for others. */
 export const GET = consoleRoute("readUsage", "viewer", async ({ request, ...context }) => {
   const query = readQuery(searchOf(request), schema);
   return query.ok ? ok(jsonAnswer(await readUsage(context, query.value))) : query;

@@ -4,7 +4,7 @@ import { connectionIn } from "@/lib/server/requests/read-request";
 import { jsonAnswer } from "@/lib/server/requests/responses";
 import { ok } from "@/lib/shared/result";
 
-/** The workflows of a connection whose names are known. */
+/** A connection's workflows with known names. */
 export const GET = guarded(
   { action: "listWorkflows", role: "viewer", connection: true },
   async ({ request, annotateAudit, ...context }) => {

@@ -5,7 +5,7 @@ import { readQuery, searchOf } from "@/lib/server/requests/read-request";
 import { jsonAnswer } from "@/lib/server/requests/responses";
 import { ok } from "@/lib/shared/result";
 
-/** For host pages whose frame stays empty: needs no credential, and nothing in the answer is secret. */
+/** For host pages with an empty frame: needs no credential, and the response contains no secrets. */
 export const GET = unguarded("embedCheck", async ({ request, composition }) => {
   const query = readQuery(searchOf(request), embedCheckQuerySchema);
   if (!query.ok) return query;

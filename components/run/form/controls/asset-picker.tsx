@@ -44,7 +44,7 @@ function PickerBody({ picture, isMany = false, onClose, onPicked }: Omit<AssetPi
   const [tags, setTags] = useState("");
   const [hasLayers, setHasLayers] = useState(false);
   const [offset, setOffset] = useState(0);
-  const [chosen, setChosen] = useState<ReadonlyMap<string, PickedAsset>>(new Map());
+  const [selection, setSelection] = useState<ReadonlyMap<string, PickedAsset>>(new Map());
   const settledTags = useSettled(tags, SETTLED_MS);
   const include_tags = readTags(settledTags);
   const exclude_tags = hasLayers || include_tags.includes(MASK_LAYER_TAG) ? [] : [MASK_LAYER_TAG];
@@ -54,16 +54,17 @@ function PickerBody({ picture, isMany = false, onClose, onPicked }: Omit<AssetPi
   const hasMore = data?.has_more ?? (data?.total !== undefined ? offset + PAGE < data.total : assets.length === PAGE);
   const seenTags = [...new Set(assets.flatMap((asset) => asset.tags))].slice(0, 50);
   const rangeTo = useRange(pictures.map((picture) => picture.id));
-  const picked = (assetId: string): PickedAsset[] => {
+  const toPicked = (assetId: string): PickedAsset[] => {
     const asset = pictures.find((picture) => picture.id === assetId);
     return asset ? [{ value: assetValue(asset), name: asset.name, assetId: asset.id }] : [];
   };
   function press(assetId: string, isRange: boolean) {
-    if (!isMany) return onPicked(picked(assetId));
-    const next = new Map(chosen);
+    if (!isMany) return onPicked(toPicked(assetId));
+    const next = new Map(selection);
     const range = rangeTo(assetId, isRange);
-    if (range.length > 1 || !next.delete(assetId)) for (const id of range) for (const pickedAsset of picked(id)) next.set(id, pickedAsset);
-    setChosen(next);
+    if (range.length > 1 || !next.delete(assetId))
+      for (const id of range) for (const pickedAsset of toPicked(id)) next.set(id, pickedAsset);
+    setSelection(next);
   }
   function search(change: () => void) {
     change();
@@ -87,7 +88,7 @@ function PickerBody({ picture, isMany = false, onClose, onPicked }: Omit<AssetPi
             aria-label={t("tags")}
             placeholder={t("tags")}
             value={tags}
-            seen={seenTags}
+            loadedTags={seenTags}
             onText={(text) => search(() => setTags(text))}
           />
         </span>
@@ -104,7 +105,7 @@ function PickerBody({ picture, isMany = false, onClose, onPicked }: Omit<AssetPi
         label={t("list")}
         assets={pictures}
         srcOf={(asset) => thumbnailUrl({ asset, edge: 256, connection: picture.connection })}
-        chosen={isMany ? chosen : undefined}
+        chosen={isMany ? selection : undefined}
         onClick={press}
       />
       <div className="flex flex-wrap items-center gap-2">
@@ -124,8 +125,8 @@ function PickerBody({ picture, isMany = false, onClose, onPicked }: Omit<AssetPi
         <span className="ml-auto flex gap-2">
           <Button onClick={onClose}>{t("cancel")}</Button>
           {isMany ? (
-            <Button tone="primary" disabled={chosen.size === 0} onClick={() => onPicked([...chosen.values()])}>
-              {t("use", { count: chosen.size })}
+            <Button tone="primary" disabled={selection.size === 0} onClick={() => onPicked([...selection.values()])}>
+              {t("use", { count: selection.size })}
             </Button>
           ) : null}
         </span>
@@ -134,7 +135,7 @@ function PickerBody({ picture, isMany = false, onClose, onPicked }: Omit<AssetPi
   );
 }
 
-/** One page of the connection's assets; the page before stays until the next has loaded. */
+/** One page of the connection's assets; the previous page stays until the next has loaded. */
 function useAssetPage({ connection, listAssets }: PictureContext, query: AssetQuery) {
   const page = useRead(["run.assets", connection, writeExactJson(query)], () => listAssets(query), { keepPreviousData: true });
   return { ...page, assets: (page.data?.assets ?? []).map(toAssetView) };
@@ -147,10 +148,10 @@ function keepInside(event: { key: string; preventDefault: () => void }): void {
 
 /** The value once it has not changed for `ms`, so that requests are made only when typing pauses. */
 function useSettled<T>(value: T, ms: number): T {
-  const [settled, setSettled] = useState(value);
+  const [settledValue, setSettledValue] = useState(value);
   useEffect(() => {
-    const timer = setTimeout(() => setSettled(value), ms);
+    const timer = setTimeout(() => setSettledValue(value), ms);
     return () => clearTimeout(timer);
   }, [value, ms]);
-  return settled;
+  return settledValue;
 }

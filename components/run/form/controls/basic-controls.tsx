@@ -61,7 +61,7 @@ function add(value: number, step: number): number {
   return Number((value + step).toFixed(Math.max(decimals(value), decimals(step))));
 }
 
-/** A whole number beyond what a double holds keeps its digits: a seed of twenty digits is sent as it was typed. */
+/** A whole number beyond a double keeps its digits: a twenty-digit seed is sent as typed. */
 function toValue(draft: string): unknown {
   const text = draft.trim();
   if (!/^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(text)) return draft;
@@ -95,7 +95,7 @@ export function SeedControl({ name, control, isRandomised, onSeed, onToggle }: S
   );
 }
 
-/** A colour picker, and beside it the number that the graph holds. */
+/** A colour picker next to the number in the graph. */
 export function ColorControl({ name, ...control }: ControlProps & { name: string }) {
   const t = useTranslations("run.field");
   const hex = toHexColor(control.value);
@@ -251,7 +251,7 @@ export function ChoiceControl({
           {isAbsent ? t("noChoice") : t("otherChoice", { value: String(value) })}
         </option>
       ) : null}
-      <Options of={options.map((option, place) => [place, labels?.[place] ?? String(option)])} />
+      <Options of={options.map((option, index) => [index, labels?.[index] ?? String(option)])} />
     </Select>
   );
 }
@@ -262,15 +262,15 @@ export function BoxControl({ id, name, value, onChange, className: _, ...rest }:
   const box = isObject(value) ? value : {};
   return (
     <span role="group" aria-label={name} className="flex flex-wrap gap-x-3 gap-y-1.5">
-      {boxEdges.map((edge, place) => (
+      {boxEdges.map((edge, index) => (
         <label key={edge} className="flex items-center gap-1.5 text-ink-2">
           {t(edge)}
           <NumberControl
             {...rest}
-            id={place === 0 ? id : `${id}-${edge}`}
+            id={index === 0 ? id : `${id}-${edge}`}
             value={box[edge]}
             integer
-            onChange={(changed) => onChange({ ...box, [edge]: changed })}
+            onChange={(value) => onChange({ ...box, [edge]: value })}
             className="w-20"
           />
         </label>

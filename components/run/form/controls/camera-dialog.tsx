@@ -147,7 +147,7 @@ function useCamera() {
   };
 }
 
-/** At the camera's largest size, as what is shown is what is sent. */
+/** At the camera's largest size, since the shown picture is sent. */
 async function open(id: string | undefined): Promise<MediaStream> {
   const size = { width: { ideal: 1920 }, height: { ideal: 1080 } };
   return devices().getUserMedia({ video: { ...size, ...(id !== undefined && { deviceId: { exact: id } }) }, audio: false });

@@ -83,9 +83,9 @@ export function MediaControl({ id, media, options, picture, onRunning, value, on
       <ServerFiles
         options={options}
         value={name}
-        onChange={(chosen) => {
+        onChange={(value) => {
           stop();
-          onChange(chosen);
+          onChange(value);
         }}
       />
       {picture.canSend ? (

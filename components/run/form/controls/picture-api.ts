@@ -28,7 +28,7 @@ export type AssetQuery = { name_contains: string; include_tags: string[]; exclud
 export type PictureApi = {
   sendPicture: SendPicture;
   listAssets: (query: AssetQuery) => Promise<Result<AssetsAnswer, ApiFailure>>;
-  /** The file name of a picture that is named by its content hash; undefined where it is not known. */
+  /** The file name of a picture named by its content hash; undefined if unknown. */
   storedName: (value: string) => Promise<string | undefined>;
   decode?: Decode;
 };
@@ -65,9 +65,9 @@ export async function sendWithoutProgress(file: File, send: SendPicture): Promis
 }
 
 export type PickedPicture = { value: string; name: string };
-export type PickerProps = { isOpen: boolean; onClose: () => void; onPicked: (picked: PickedPicture) => void };
+export type PickerProps = { isOpen: boolean; onClose: () => void; onPicked: (picture: PickedPicture) => void };
 
-/** What an image input needs beyond its value: where pictures are shown from, and how a new one is sent. */
+/** An image input's context: where pictures are loaded from, and how a new one is uploaded. */
 export type PictureContext = PictureApi & {
   connection?: string;
   /** False for members who may not upload to the service: then no picture can be replaced by another. */
@@ -75,16 +75,16 @@ export type PictureContext = PictureApi & {
   /** The uploader's own file name of each picture, by the name that is sent. */
   ownNames?: Readonly<Record<string, string>>;
   unsent?: Readonly<Record<string, UnsentPicture>>;
-  /** State of the service's file list: whether it is old, and how to read it again. Without it the list is taken as it is. */
+  /** State of the service's file list: whether it is stale, and how to reload it. Without it, the list is used as it is. */
   listing?: { isOld: boolean; readAgain: () => void };
   onNamed: (sentAs: string, ownName: string) => void;
-  /** For members who know no file names of a service: a picture's name is not editable, and the server's files are not offered. */
+  /** For members who can't see file names: a picture's name is read-only, and the server's files are not offered. */
   isPlain?: boolean;
   /** Replaces the asset picker, for members who may not see the assets. */
   picker?: (props: PickerProps) => ReactNode;
   /** Replaces the connection's files as the place of masks. */
   masks?: MaskTarget;
-  /** Resets to no picture, or to the default; absent where there is nothing to remove. */
+  /** Resets to no picture or to the default; absent if there is nothing to remove. */
   onRemove?: () => void;
   /** Why a picture was not accepted, where the form has a better message than the failure's own: then "again" is not offered. */
   saysWhy?: (failure: ApiFailure) => string | undefined;
@@ -99,11 +99,11 @@ export type PictureContext = PictureApi & {
 const hash = /^(?:blake3|sha256):([0-9a-f]{64})$/;
 const folders = ["output", "temp", "input"] as const;
 
-type Named = Pick<AssetView, "name" | "hash" | "tags" | "file">;
+type NamedAsset = Pick<AssetView, "name" | "hash" | "tags" | "file">;
 
-export function assetValue({ name, hash: stored, tags, file }: Named): string {
+export function assetValue({ name, hash: storedHash, tags, file }: NamedAsset): string {
   if (file) return toImageValue({ ...file, name: file.filename });
-  const content = hash.exec(stored ?? "")?.[1];
+  const content = hash.exec(storedHash ?? "")?.[1];
   if (content !== undefined) return contentName(content, name);
   return toImageValue({ name, type: folders.find((folder) => tags.includes(folder)) });
 }
@@ -157,9 +157,9 @@ function createStoredNames(connection: string | undefined, listNewest: Newest): 
   let newest: ReturnType<Newest> | undefined;
   return async (value) => {
     const content = contentOf(value);
-    const beside = content === undefined ? "gone" : await nameBesideBytes(value, connection);
-    if (beside === "gone") return undefined;
-    if (beside !== undefined && contentOf(beside) === undefined) return beside;
+    const nameInInput = content === undefined ? "gone" : await nameBesideBytes(value, connection);
+    if (nameInInput === "gone") return undefined;
+    if (nameInInput !== undefined && contentOf(nameInInput) === undefined) return nameInInput;
     const list = await (newest ??= listNewest());
     const asset = list.ok ? list.value.assets.map(toAssetView).find(({ hash }) => hash?.endsWith(`:${content}`)) : undefined;
     return asset?.name;

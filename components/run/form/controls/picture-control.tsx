@@ -29,15 +29,15 @@ export function PictureControl(props: PictureControlProps) {
   const t = useTranslations("run.picture");
   const { connection, canSend } = picture;
   const [isPicking, setPicking] = useState(false);
-  // Phones and tablets bring their own camera screen; elsewhere it is a dialog, which loads when it is first opened.
+  // Phones and tablets open their own camera; elsewhere a dialog loads on first use.
   const hasCameraScreen = useMedia("(pointer: coarse)");
   const [isTaking, setTaking] = useState<boolean>();
   const noteId = useId();
   const input = usePictureInput({ picture, value, takesPaste, onChange, onRunning });
   const { name, ownName, several, state, start, stop, take, isOver, canPick } = input;
-  function pick(picked: PickedPicture) {
+  function pick(pickedPicture: PickedPicture) {
     setPicking(false);
-    input.pick(picked);
+    input.pick(pickedPicture);
   }
   const described = [control["aria-describedby"], noteId].filter(Boolean).join(" ");
   const chooser = useFilePicker({ accept: "image/*", testId: "picture-file", onFiles: take });
@@ -91,9 +91,9 @@ export function PictureControl(props: PictureControlProps) {
           <ServerFiles
             options={picture.isPlain ? undefined : options}
             value={name}
-            onChange={(chosen) => {
+            onChange={(value) => {
               stop();
-              onChange(chosen);
+              onChange(value);
             }}
           />
           {name === "" || !canSend || !hasMask ? null : (
@@ -101,8 +101,8 @@ export function PictureControl(props: PictureControlProps) {
               file={toFileRef(name)}
               title={ownName ?? name}
               connection={connection}
-              place={picture.masks}
-              onSaved={(saved) => input.pick({ value: toImageValue(saved), name: saved.display_name ?? saved.name })}
+              target={picture.masks}
+              onSaved={(mask) => input.pick({ value: toImageValue(mask), name: mask.display_name ?? mask.name })}
             />
           )}
           {name === "" ? null : <RemoveButton picture={picture} stop={stop} />}
@@ -127,7 +127,7 @@ export function PictureControl(props: PictureControlProps) {
             isOpen={isPicking}
             picture={picture}
             onClose={() => setPicking(false)}
-            onPicked={([picked]) => (picked ? pick(picked) : setPicking(false))}
+            onPicked={([pickedAsset]) => (pickedAsset ? pick(pickedAsset) : setPicking(false))}
           />
         )}
         <div id={noteId} aria-live="polite" className="w-full min-w-0 text-sm">

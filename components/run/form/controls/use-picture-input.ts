@@ -44,10 +44,10 @@ export function usePictureInput({ picture, value, takesPaste, onChange, onRunnin
     setSeveral(files.length > 1 ? files.length : 0);
     if (file && files.length === 1) void start(file);
   }
-  function pick({ value: chosen, name: called }: PickedPicture) {
+  function pick({ value: pickedValue, name: pickedName }: PickedPicture) {
     stop();
-    onNamed(chosen, called);
-    onChange(chosen);
+    onNamed(pickedValue, pickedName);
+    onChange(pickedValue);
   }
   const { isOver, props: target } = useDropTarget(take);
   useOwnPaste(takesPaste && canSend, take);
@@ -74,7 +74,7 @@ type PictureUploadOptions = {
   onRunning: (isRunning: boolean) => void;
 };
 
-/** The upload of one picture, video or sound into one input. The newest file wins; a file that fails leaves the input as it was. */
+/** Uploads one picture, video or sound for one input. The newest file wins; a failed one leaves the input unchanged. */
 export function usePictureUpload({ isMedia = false, unsent, send, decode, onSent, onRunning }: PictureUploadOptions) {
   const [state, setState] = useState<PictureState>(unsent ? { kind: "failed", ...unsent } : { kind: "idle" });
   const turn = useRef<AbortController>(undefined);
@@ -97,11 +97,11 @@ export function usePictureUpload({ isMedia = false, unsent, send, decode, onSent
 
   async function start(file: File) {
     forget();
-    const mine = new AbortController();
-    turn.current = mine;
+    const controller = new AbortController();
+    turn.current = controller;
     onRunning(true);
     const check = isMedia ? "picture" : await checkPicture(file, decode);
-    if (turn.current !== mine) return;
+    if (turn.current !== controller) return;
     if (check !== "picture") {
       onRunning(false);
       return setState({ kind: "refused", file, reason: check });
@@ -110,8 +110,8 @@ export function usePictureUpload({ isMedia = false, unsent, send, decode, onSent
     url.current = preview;
     setState({ kind: "sending", file, url: preview, share: 0 });
     const onProgress = (share: number) => setState((now) => (now.kind === "sending" && now.url === preview ? { ...now, share } : now));
-    const result = await send(file, { onProgress, signal: mine.signal });
-    if (turn.current !== mine) return;
+    const result = await send(file, { onProgress, signal: controller.signal });
+    if (turn.current !== controller) return;
     onRunning(false);
     if (!result.ok) {
       forget();
@@ -131,18 +131,18 @@ export function usePictureUpload({ isMedia = false, unsent, send, decode, onSent
   return { state, start, stop };
 }
 
-/** Shows the asset's name for a picture that the workflow names only by its content, where it can be found out. */
+/** Shows the asset's name for a picture named only by its content, if it can be found. */
 function useStoredName(value: string, { storedName, onNamed }: PictureContext, ownName: string | undefined): void {
   const isNameless = ownName === undefined && contentOf(value) !== undefined;
-  const ask = useEffectEvent(async (signal: AbortSignal) => {
-    const match = await storedName(value);
-    if (match !== undefined && !signal.aborted) onNamed(value, match);
+  const lookUp = useEffectEvent(async (signal: AbortSignal) => {
+    const contentName = await storedName(value);
+    if (contentName !== undefined && !signal.aborted) onNamed(value, contentName);
   });
   useEffect(() => {
     if (!isNameless) return;
-    const asking = new AbortController();
-    void ask(asking.signal);
-    return () => asking.abort();
+    const sum = new AbortController();
+    void lookUp(sum.signal);
+    return () => sum.abort();
   }, [value, isNameless]);
 }
 

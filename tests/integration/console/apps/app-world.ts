@@ -1,7 +1,7 @@
 // A console with an app on the built-in service that turns a picture upside down, so that the input differs from the output.
 import sharp from "sharp";
 import { type AppBody, type AppRun, type AppView } from "@/lib/contract/apps/app";
-import { type Asking, createHarness, type Harness } from "@/tests/support/harness";
+import { type HarnessRequest, createHarness, type Harness } from "@/tests/support/harness";
 import { until } from "@/tests/support/until";
 
 export const definition: AppBody["definition"] = {
@@ -30,8 +30,8 @@ export type AppWorld = Awaited<ReturnType<typeof createAppWorld>>;
 
 export async function createAppWorld(options: Parameters<typeof createHarness>[0] = {}) {
   const harness: Harness = await createHarness(options);
-  const ask = async (path: string, asking: Asking = {}) => {
-    const response = await harness.request(path, asking);
+  const request = async (path: string, options: HarnessRequest = {}) => {
+    const response = await harness.request(path, options);
     const text = await response.text();
     // eslint-disable-next-line @typescript-eslint/no-explicit-any -- each test knows what it asked for
     return { status: response.status, headers: response.headers, body: (text === "" ? undefined : JSON.parse(text)) as any };
@@ -39,29 +39,29 @@ export async function createAppWorld(options: Parameters<typeof createHarness>[0
 
   async function make(
     changes: Partial<AppBody> = {},
-    { connection = "embedded", as = "operator" }: { connection?: string; as?: Asking["as"] } = {},
+    { connection = "embedded", as = "operator" }: { connection?: string; as?: HarnessRequest["as"] } = {},
   ): Promise<AppView> {
     const json = { definition, access: { kind: "team" }, ...changes };
-    const made = await ask(`/api/apps?connection=${connection}`, { as, method: "POST", json });
-    if (made.status !== 201) throw new Error(JSON.stringify(made.body));
-    return made.body.app;
+    const response = await request(`/api/apps?connection=${connection}`, { as, method: "POST", json });
+    if (response.status !== 201) throw new Error(JSON.stringify(response.body));
+    return response.body.app;
   }
 
   /** Sent as a browser or curl sends it. */
-  async function run(app: Pick<AppView, "id">, parts: Record<string, string | Blob>, asking: Asking = {}) {
+  async function run(app: Pick<AppView, "id">, parts: Record<string, string | Blob>, options: HarnessRequest = {}) {
     const form = new FormData();
     for (const [name, part] of Object.entries(parts)) form.set(name, part);
     const encoded = new Response(form);
-    const headers = { "content-type": encoded.headers.get("content-type") ?? "", ...asking.headers };
-    return ask(`/api/apps/${app.id}/runs`, { as: "runner", method: "POST", body: await encoded.arrayBuffer(), ...asking, headers });
+    const headers = { "content-type": encoded.headers.get("content-type") ?? "", ...options.headers };
+    return request(`/api/apps/${app.id}/runs`, { as: "runner", method: "POST", body: await encoded.arrayBuffer(), ...options, headers });
   }
 
-  async function ended(app: Pick<AppView, "id">, id: string, asking: Asking = { as: "runner" }): Promise<AppRun> {
+  async function ended(app: Pick<AppView, "id">, id: string, options: HarnessRequest = { as: "runner" }): Promise<AppRun> {
     return until(`run ${id} has ended`, async () => {
-      const { body } = await ask(`/api/apps/${app.id}/runs/${id}`, asking);
+      const { body } = await request(`/api/apps/${app.id}/runs/${id}`, options);
       return body.run.endedAt === undefined ? undefined : body.run;
     });
   }
 
-  return { harness, ask, make, run, ended, dispose: () => harness.dispose() };
+  return { harness, ask: request, make, run, ended, dispose: () => harness.dispose() };
 }

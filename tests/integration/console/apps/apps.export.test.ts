@@ -23,16 +23,16 @@ test("imports an exported app with exact digits and without its access", async (
     '"seed":18446744073709551615',
   );
   const headers = { "content-type": "application/json" };
-  const made = await world.ask("/api/apps?connection=embedded", { as: "operator", method: "POST", body: json, headers });
-  const file = await (await world.harness.request(`/api/apps/${made.body.app.id}/export`, { as: "viewer" })).text();
+  const response = await world.ask("/api/apps?connection=embedded", { as: "operator", method: "POST", body: json, headers });
+  const file = await (await world.harness.request(`/api/apps/${response.body.app.id}/export`, { as: "viewer" })).text();
   expect(file).toContain("18446744073709551615");
-  const there = await world.ask("/api/apps/import?connection=embedded", { as: "operator", method: "POST", body: file, headers });
-  expect(there.body.app).toMatchObject({ title: "Invert", access: "me", version: 1 });
-  const back = await (await world.harness.request(`/api/apps/${there.body.app.id}/export`, { as: "operator" })).text();
+  const importResponse = await world.ask("/api/apps/import?connection=embedded", { as: "operator", method: "POST", body: file, headers });
+  expect(importResponse.body.app).toMatchObject({ title: "Invert", access: "me", version: 1 });
+  const back = await (await world.harness.request(`/api/apps/${importResponse.body.app.id}/export`, { as: "operator" })).text();
   expect(back).toBe(file);
 });
 
-test("exports an app with its cover as an asset of its own", async () => {
+test("exports an app with its cover as a separate asset", async () => {
   const form = new FormData();
   form.set("file", new File([new Uint8Array(await picture(64, 64))], "cover.png", { type: "image/png" }));
   const response = new Response(form);
@@ -47,18 +47,18 @@ test("exports an app with its cover as an asset of its own", async () => {
   const { body: file } = await world.ask(`/api/apps/${app.id}/export`, { as: "viewer" });
   expect(file.definition).not.toHaveProperty("cover");
   const imported = (json: object) => world.ask("/api/apps/import?connection=embedded", { as: "operator", method: "POST", json });
-  const there = await imported(file);
-  expect(there.body.app).toMatchObject({ title: "Invert", hasCover: true, version: 1 });
-  const [one, other] = await Promise.all([app.id, there.body.app.id].map((id) => bytesOf(`/api/apps/${id}/cover`)));
-  expect([one?.status, other?.status, other?.type]).toEqual([200, 200, "image/webp"]);
-  expect((await sharp(other?.data).stats()).dominant).toEqual((await sharp(one?.data).stats()).dominant);
-  const definitionThere = (await world.ask(`/api/apps/${there.body.app.id}/workflow`, { as: "operator" })).body;
+  const importResponse = await imported(file);
+  expect(importResponse.body.app).toMatchObject({ title: "Invert", hasCover: true, version: 1 });
+  const [first, second] = await Promise.all([app.id, importResponse.body.app.id].map((id) => bytesOf(`/api/apps/${id}/cover`)));
+  expect([first?.status, second?.status, second?.type]).toEqual([200, 200, "image/webp"]);
+  expect((await sharp(second?.data).stats()).dominant).toEqual((await sharp(first?.data).stats()).dominant);
+  const definitionThere = (await world.ask(`/api/apps/${importResponse.body.app.id}/workflow`, { as: "operator" })).body;
   expect(definitionThere.cover).not.toBe(asset.body.id);
   // A picture of a type that covers do not have is refused.
   expect((await imported({ ...file, cover: "iVBORw0KGgo=" })).body.details).toEqual({ reason: "damaged" });
   // References to removed things are left out.
-  const gone = await world.make({ definition: { ...definition, cover: "0191c0de-0000-7000-8000-000000000009" } });
-  expect((await world.ask(`/api/apps/${gone.id}/export`, { as: "operator" })).body).not.toHaveProperty("cover");
+  const appWithoutCover = await world.make({ definition: { ...definition, cover: "0191c0de-0000-7000-8000-000000000009" } });
+  expect((await world.ask(`/api/apps/${appWithoutCover.id}/export`, { as: "operator" })).body).not.toHaveProperty("cover");
 });
 
 test("refuses an app file that is wrong, hostile or contains a key", async () => {
@@ -114,11 +114,11 @@ test("serves every operation of an app's document to app runners only", async ()
       const form = new FormData();
       form.set(path.endsWith("/files") ? "file" : "picture", await png(10), "p.png");
       const encoded = new Response(form);
-      const sent = "requestBody" in described && {
+      const init = "requestBody" in described && {
         headers: { "content-type": encoded.headers.get("content-type") ?? "" },
         body: await encoded.arrayBuffer(),
       };
-      const response = await world.harness.request(address, { as: "runner", method: method.toUpperCase(), ...sent });
+      const response = await world.harness.request(address, { as: "runner", method: method.toUpperCase(), ...init });
       await response.arrayBuffer();
       statuses[described.operationId] = response.status;
       expect(Object.keys(described.responses)).toContain(String(response.status));
@@ -129,7 +129,7 @@ test("serves every operation of an app's document to app runners only", async ()
 describe("apps files", () => {
   let world: AppWorld;
 
-  test("times out a stalled form and keeps nothing of it", async () => {
+  test("times out a stalled form and discards it", async () => {
     world = await createAppWorld({ settings: { LIGHTDESK_REQUEST_TIMEOUT_SECONDS: "1" } });
     const app = await world.make();
     const head = '--b\r\nContent-Disposition: form-data; name="picture"; filename="a.png"\r\n\r\nthe beginning';
@@ -211,9 +211,9 @@ describe("apps files", () => {
     await mkdir(join(folder, "forms", "form-left"), { recursive: true });
     await writeFile(join(folder, "forms", "form-left", "a"), "x");
     await console.stop();
-    const again = startComposition({ env: console.env });
-    await again.ready;
+    const restarted = startComposition({ env: console.env });
+    await restarted.ready;
     expect(await readdir(folder)).not.toContain("forms");
-    await again.stop();
+    await restarted.stop();
   });
 });

@@ -99,10 +99,10 @@ test("keeps result addresses and the app's order on an external service", async 
     const app = await world.make({ definition: making(1) }, { connection });
     const { id } = await begin(app);
     await until("the console listens", () => sockets.length > 0);
-    const tell = (node: string, prompt_id = "job-1") =>
+    const sendExecuted = (node: string, prompt_id = "job-1") =>
       sockets[0]?.send(JSON.stringify({ type: "executed", data: { node, display_node: node, output: all[node], prompt_id } }));
-    tell("5", "job-of-others");
-    tell("3");
+    sendExecuted("5", "job-of-others");
+    sendExecuted("3");
     const path = (await firstLiveOutputs(app, id)).results[0]?.path ?? "";
     const bytes = async () => (await world.harness.request(path, { as: "runner" })).text();
     expect(await bytes()).toBe("early.png");

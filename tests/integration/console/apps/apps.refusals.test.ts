@@ -1,7 +1,7 @@
 // A service's refusals of an app's run, reported on the app's inputs; the tests choose the service's answers.
 import { type ServerResponse } from "node:http";
 import { beforeEach, expect, test } from "vitest";
-import { answerJson, type LittleServer, type Seen } from "@/tests/support/little-server";
+import { answerJson, type LittleServer, type ReceivedRequest } from "@/tests/support/little-server";
 import { startLittleServer } from "@/tests/support/servers";
 import { until } from "@/tests/support/until";
 import { type AppWorld, createAppWorld, definition } from "./app-world";
@@ -11,13 +11,13 @@ const KEY = "the-key-of-a-script-1";
 let world: AppWorld;
 let service: LittleServer;
 let connection: string;
-let answer: (request: Seen, response: ServerResponse) => void;
+let respond: (request: ReceivedRequest, response: ServerResponse) => void;
 
 beforeEach(async () => {
   world = await createAppWorld();
-  service = await startLittleServer((request, response) => answer(request, response));
+  service = await startLittleServer((request, response) => respond(request, response));
   connection = await world.harness.connect(service.url, "key-of-the-service");
-  answer = (_, response) => answerJson(response, { prompt_id: "job-1", number: 1, node_errors: {} });
+  respond = (_, response) => answerJson(response, { prompt_id: "job-1", number: 1, node_errors: {} });
 });
 
 const make = (limits = {}) => world.make({ definition: { ...definition, inputs: definition.inputs?.slice(1) }, limits }, { connection });
@@ -31,17 +31,17 @@ const run = (app: { id: string }, prefix: string, as: "runner" | "operator" = "r
 
 test("shows a refusal at its input, starts nothing and frees the key", async () => {
   const app = await make({ runsPerDay: 1 });
-  const defaultAnswer = answer;
+  const defaultAnswer = respond;
   const error = { type: "invalid", message: "is too odd", details: "", extra_info: { input_name: "filename_prefix" } };
   const refusal = {
     error: { type: "bad", message: "bad", details: "" },
     node_errors: { "3": { errors: [error], class_type: "SaveImage", dependent_outputs: [] } },
   };
-  answer = (_, response) => answerJson(response, refusal, 400);
+  respond = (_, response) => answerJson(response, refusal, 400);
   const refused = await run(app, "a", "runner", KEY);
   expect(refused).toMatchObject({ status: 422, body: { message: "Name: is too odd", details: { problems: [{ input: "prefix" }] } } });
   expect(JSON.stringify(refused.body)).not.toContain("SaveImage");
-  answer = defaultAnswer;
+  respond = defaultAnswer;
   expect((await run(app, "a", "runner", KEY)).status).toBe(202);
 });
 
@@ -51,21 +51,21 @@ const refusals: [string, (response: ServerResponse) => unknown, object][] = [
 ];
 test.each(refusals)("explains a failure to a second sender of the same key while the service %s", async (_what, refuse, error) => {
   const app = await make({ runsPerDay: 1 });
-  const defaultAnswer = answer;
+  const defaultAnswer = respond;
   const pending: ServerResponse[] = [];
-  answer = (request, response) => (request.method === "POST" ? void pending.push(response) : defaultAnswer(request, response));
+  respond = (request, response) => (request.method === "POST" ? void pending.push(response) : defaultAnswer(request, response));
   const first = run(app, "a", "runner", KEY);
   await until("it is on its way", () => pending.length === 1);
-  const other = await run(app, "a", "runner", KEY);
-  expect(other).toMatchObject({ status: 202, body: { run: { state: "sending" } } });
-  const { id } = other.body.run;
+  const otherRun = await run(app, "a", "runner", KEY);
+  expect(otherRun).toMatchObject({ status: 202, body: { run: { state: "sending" } } });
+  const { id } = otherRun.body.run;
   for (const response of pending) refuse(response);
   expect((await first).status).toBeGreaterThanOrEqual(400);
   const read = () => world.ask(`/api/apps/${app.id}/runs/${id}`, { as: "runner" });
   expect((await read()).body.run).toMatchObject({ id, state: "refused", error, endedAt: expect.any(Number) });
   expect((await world.ask(`/api/apps/${app.id}/runs`, { as: "runner" })).body.runs).toEqual([]);
   // Others run meanwhile, since it is not counted; the key starts it again, with the corrected inputs.
-  answer = defaultAnswer;
+  respond = defaultAnswer;
   const anew = (await run(app, "b", "runner", KEY)).body.run;
   expect(anew).toMatchObject({ id, state: "pending", inputs: { prefix: "b" } });
   expect(anew).not.toHaveProperty("error");
@@ -74,12 +74,12 @@ test.each(refusals)("explains a failure to a second sender of the same key while
   expect((await run(app, "b")).body.details).toMatchObject({ limit: "runsPerDay" });
 });
 
-test("does not count a refused run for the day", async () => {
+test("doesn't count a refused run towards the daily limit", async () => {
   const app = await make({ runsPerDay: 1 });
-  const defaultAnswer = answer;
-  answer = (_, response) => answerJson(response, { message: "slowly" }, 429);
+  const defaultAnswer = respond;
+  respond = (_, response) => answerJson(response, { message: "slowly" }, 429);
   expect((await run(app, "a", "runner", KEY)).status).toBe(429);
-  answer = defaultAnswer;
+  respond = defaultAnswer;
   expect((await run(app, "b")).status).toBe(202);
   expect((await run(app, "a", "runner", KEY)).body.details).toMatchObject({ limit: "runsPerDay" });
 });
@@ -88,14 +88,14 @@ test("never repeats the service's words about nodes", async () => {
   const app = await make();
   const refusal = { type: "bad", message: "Node 7 HiddenLoader is odd", details: "HiddenLoader", extra_info: { node_id: "7" } };
   for (const body of [{ error: refusal, node_errors: {} }, { error: refusal }, { error: refusal, node_errors: [] }]) {
-    answer = (_, response) => answerJson(response, body, 400);
+    respond = (_, response) => answerJson(response, body, 400);
     const refused = await run(app, "a");
     expect(refused).toMatchObject({ status: 422, body: { message: expect.stringContaining("refused this app's workflow") } });
     expect(JSON.stringify(refused.body)).not.toContain("HiddenLoader");
   }
 });
 
-test("words the service's refusal as the form does and asks again for a lost file", async () => {
+test("words the service's refusal like the form and requests a lost file again", async () => {
   const steps = { name: "steps", node: "2", input: "steps", label: "Rounds", control: { kind: "number" as const }, default: 4 };
   const inputs = [...(definition.inputs ?? []).map((item) => ({ ...item, isRequired: false })), steps];
   const graph = { ...definition.graph, "2": { class_type: "Sampler", inputs: { steps: 4 } } };
@@ -106,7 +106,7 @@ test("words the service's refusal as the form does and asks again for a lost fil
       error: { type: "bad", message: "", details: "" },
       node_errors: { [node]: { errors, class_type: "X", dependent_outputs: [] } },
     };
-    answer = (_, response) => answerJson(response, body, 400);
+    respond = (_, response) => answerJson(response, body, 400);
     return run(app, "a");
   };
   const beyond = await refuse("2", "value_bigger_than_max", { input_name: "steps", input_config: ["INT", { max: 50 }] });
@@ -121,14 +121,14 @@ test("words the service's refusal as the form does and asks again for a lost fil
 test("reveals the failing node of a refused workflow only to those who may see it", async () => {
   const app = await make();
   const missing = { type: "missing_node_type", message: "No class", details: "", extra_info: { node_id: "2", class_type: "Odd" } };
-  answer = (_, response) => answerJson(response, { error: missing, node_errors: {} }, 400);
+  respond = (_, response) => answerJson(response, { error: missing, node_errors: {} }, 400);
   expect((await run(app, "a", "operator")).body.details).toEqual({ reason: "workflow", node: "2" });
   expect((await run(app, "a")).body.details).toEqual({ reason: "workflow" });
 });
 
 /** The job of an accepted run has failed with this error. */
 const failWith = (execution_error: object) => {
-  answer = (request, response) =>
+  respond = (request, response) =>
     answerJson(response, { id: request.url.split("/").at(-1), status: "failed", create_time: 1, outputs: {}, execution_error });
 };
 const errorOf = async (app: { id: string }, id: string, as: "runner" | "operator") =>
@@ -136,36 +136,39 @@ const errorOf = async (app: { id: string }, id: string, as: "runner" | "operator
 
 test("stores a late refusal as data and words it by its inputs", async () => {
   const app = await make();
-  const mine = (await run(app, "a")).body.run;
-  const theirs = (await run(app, "a", "operator")).body.run;
+  const ownRun = (await run(app, "a")).body.run;
+  const otherRun = (await run(app, "a", "operator")).body.run;
   const error = {
     type: "value_smaller_than_min",
     message: "",
     details: "",
     extra_info: { input_name: "filename_prefix", input_config: ["INT", { min: 2 }] },
   };
-  const late = { error: { type: "bad", message: "bad", details: "" }, node_errors: { "3": { errors: [error], class_type: "SaveImage" } } };
-  const exception = { exception_type: "ValidationError", exception_message: `400: ${JSON.stringify(late)}` };
+  const lateError = {
+    error: { type: "bad", message: "bad", details: "" },
+    node_errors: { "3": { errors: [error], class_type: "SaveImage" } },
+  };
+  const exception = { exception_type: "ValidationError", exception_message: `400: ${JSON.stringify(lateError)}` };
   failWith({ node_id: "3", node_type: "SaveImage", ...exception });
-  const shown = {
+  const shownError = {
     message: "Name: must be at least 2",
     code: "inputs",
     problems: [{ input: "prefix", label: "Name", control: "text", code: "too_small", limit: 2 }],
   };
-  expect(await errorOf(app, mine.id, "runner")).toEqual(shown);
-  expect(await errorOf(app, theirs.id, "operator")).toEqual({ ...shown, node: "3" });
+  expect(await errorOf(app, ownRun.id, "runner")).toEqual(shownError);
+  expect(await errorOf(app, otherRun.id, "operator")).toEqual({ ...shownError, node: "3" });
   // Answered from the stored result: the service gets no second request.
-  const before = service.seen.length;
-  expect(await errorOf(app, theirs.id, "operator")).toEqual({ ...shown, node: "3" });
-  expect(service.seen).toHaveLength(before);
+  const before = service.requests.length;
+  expect(await errorOf(app, otherRun.id, "operator")).toEqual({ ...shownError, node: "3" });
+  expect(service.requests).toHaveLength(before);
 });
 
 test("reveals a run's failing node only to those who may see it", async () => {
   const app = await make();
-  const mine = (await run(app, "a")).body.run;
-  const theirs = (await run(app, "a", "operator")).body.run;
+  const ownRun = (await run(app, "a")).body.run;
+  const otherRun = (await run(app, "a", "operator")).body.run;
   failWith({ node_id: "12:3", node_type: "Sampler", exception_type: "RuntimeError", exception_message: "out of memory" });
-  expect(await errorOf(app, theirs.id, "operator")).toEqual({ message: "out of memory", node: "12:3" });
-  expect(await errorOf(app, mine.id, "runner")).toEqual({ message: "out of memory" });
+  expect(await errorOf(app, otherRun.id, "operator")).toEqual({ message: "out of memory", node: "12:3" });
+  expect(await errorOf(app, ownRun.id, "runner")).toEqual({ message: "out of memory" });
   expect(JSON.stringify(await world.ask(`/api/apps/${app.id}/runs`, { as: "runner" }))).not.toContain("12:3");
 });

@@ -1,11 +1,11 @@
-// Runs of apps at a service whose answers are chosen by the tests: limits, and a console that ends in the middle.
+// Runs of apps at a service with scripted responses: limits, and a console that exits midway.
 import { randomUUID } from "node:crypto";
 import { type ServerResponse } from "node:http";
 import { beforeEach, expect, test } from "vitest";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { parseExactJson } from "@/lib/contract/json/parse-json";
 import { submissionKey } from "@/lib/server/apps/run-state";
-import { answerJson, type LittleServer, type Seen } from "@/tests/support/little-server";
+import { answerJson, type LittleServer, type ReceivedRequest } from "@/tests/support/little-server";
 import { startLittleServer } from "@/tests/support/servers";
 import { makeToken } from "@/tests/support/tokens";
 import { until } from "@/tests/support/until";
@@ -20,21 +20,21 @@ let world: AppWorld;
 let service: LittleServer;
 let connection: string;
 let status: string;
-let answer: (request: Seen, response: ServerResponse) => void;
+let respond: (request: ReceivedRequest, response: ServerResponse) => void;
 
 beforeEach(async () => {
   now = Date.UTC(2026, 4, 5, 22, 30);
   status = "pending";
   world = await createAppWorld({ now: () => now });
-  service = await startLittleServer((request, response) => answer(request, response));
+  service = await startLittleServer((request, response) => respond(request, response));
   connection = await world.harness.connect(service.url, "key-of-the-service");
-  answer = (request, response) =>
+  respond = (request, response) =>
     request.method === "POST"
-      ? answerJson(response, { prompt_id: `job-${sent().length}`, number: 1, node_errors: {} })
+      ? answerJson(response, { prompt_id: `job-${submissions().length}`, number: 1, node_errors: {} })
       : answerJson(response, { id: request.url.split("/").at(-1), status, create_time: 1, outputs: {} });
 });
 
-const sent = () => service.seen.filter(({ method, url }) => method === "POST" && url.startsWith("/api/prompt"));
+const submissions = () => service.requests.filter(({ method, url }) => method === "POST" && url.startsWith("/api/prompt"));
 const make = (limits = {}) => world.make({ definition: withoutPicture, limits }, { connection });
 const run = (app: { id: string }, prefix: string, as: "runner" | "operator" = "runner", key?: string) =>
   world.ask(`/api/apps/${app.id}/runs`, {
@@ -54,7 +54,7 @@ test("counts daily runs per member over restarts and names the UTC reset", async
   expect((await run(app, "a", "operator")).status).toBe(202);
   now += 5400_000;
   expect((await run(app, "b")).status).toBe(202);
-  expect(sent()).toHaveLength(3);
+  expect(submissions()).toHaveLength(3);
 });
 
 test("keeps the spelling of an app's numbers and of a run's numbers", async () => {
@@ -63,8 +63,8 @@ test("keeps the spelling of an app's numbers and of a run's numbers", async () =
   const numbers = { title: "Numbers", inputs, outputs: [{ node: "1", label: "Result" }], graph: parseExactJson(graph) };
   const headers = { "content-type": "application/json" };
   const body = writeExactJson({ definition: numbers, access: { kind: "team" } });
-  const made = await world.ask(`/api/apps?connection=${connection}`, { as: "operator", method: "POST", body, headers });
-  const { app } = made.body;
+  const response = await world.ask(`/api/apps?connection=${connection}`, { as: "operator", method: "POST", body, headers });
+  const { app } = response.body;
   const startResponse = await world.ask(`/api/apps/${app.id}/runs`, {
     as: "runner",
     method: "POST",
@@ -72,10 +72,10 @@ test("keeps the spelling of an app's numbers and of a run's numbers", async () =
     headers,
   });
   expect(startResponse.status).toBe(202);
-  expect(sent()[0]?.body.toString()).toContain('"inputs":{"changed":7.0,"unchanged":5.0,"fixed":1e3,"list":[2.0]}');
+  expect(submissions()[0]?.body.toString()).toContain('"inputs":{"changed":7.0,"unchanged":5.0,"fixed":1e3,"list":[2.0]}');
   const form = await world.run(app, { changed: "8.0" });
   expect(form.status).toBe(202);
-  expect(sent()[1]?.body.toString()).toContain('"changed":8.0,"unchanged":5.0');
+  expect(submissions()[1]?.body.toString()).toContain('"changed":8.0,"unchanged":5.0');
 });
 
 test("limits runs at once by job state, also for twenty parallel requests", async () => {
@@ -90,11 +90,11 @@ test("limits runs at once by job state, also for twenty parallel requests", asyn
     return { begun: answers.filter((item) => item.status === 202), refused: answers.filter((item) => item.status === 429) };
   };
   const first = await together();
-  expect([first.begun.length, first.refused.length, sent().length]).toEqual([3, 17, 3]);
+  expect([first.begun.length, first.refused.length, submissions().length]).toEqual([3, 17, 3]);
   expect(first.refused[0]?.body.message).toBe("This app runs at most 3 at once for each member. Run it again when one of yours has ended.");
   status = "completed";
   const second = await together();
-  expect([second.begun.length, second.refused.length, sent().length]).toEqual([1, 19, 4]);
+  expect([second.begun.length, second.refused.length, submissions().length]).toEqual([1, 19, 4]);
   expect(second.refused.some(({ body }) => body.details.limit === "runsPerDay")).toBe(true);
 });
 
@@ -123,35 +123,35 @@ test("sends a run once when the console ended before sending it", async () => {
     state: "unsent",
     error: { message: expect.stringContaining("before this run was sent") },
   });
-  const before = sent().length;
-  const again = await Promise.all([run(app, "a", "runner", KEY), run(app, "a", "runner", KEY)]);
-  expect(again.map(({ body }) => body.run.id)).toEqual([id, id]);
-  expect(sent()).toHaveLength(before + 1);
+  const before = submissions().length;
+  const secondRuns = await Promise.all([run(app, "a", "runner", KEY), run(app, "a", "runner", KEY)]);
+  expect(secondRuns.map(({ body }) => body.run.id)).toEqual([id, id]);
+  expect(submissions()).toHaveLength(before + 1);
   expect((await read(app, id)).body.run.state).toBe("pending");
 });
 
 test("keeps a run's job when the console ended after the answer", async () => {
   const app = await make();
   const id = await leftBehind(app, { began: true, answered: '{"prompt_id":"job-of-before"}' });
-  const before = sent().length;
+  const before = submissions().length;
   expect((await run(app, "a", "runner", KEY)).body.run).toMatchObject({ id, state: "pending" });
   status = "completed";
   expect((await read(app, id)).body.run).toMatchObject({ state: "completed" });
-  expect(service.seen.some(({ url }) => url.endsWith("/jobs/job-of-before"))).toBe(true);
-  expect(sent()).toHaveLength(before);
+  expect(service.requests.some(({ url }) => url.endsWith("/jobs/job-of-before"))).toBe(true);
+  expect(submissions()).toHaveLength(before);
 });
 
 test("marks a run unknown, unsent, when the console ended during the request", async () => {
   const app = await make();
   const id = await leftBehind(app, { began: true });
-  const before = sent().length;
+  const before = submissions().length;
   expect((await run(app, "a", "runner", KEY)).body.run).toMatchObject({ id, state: "unknown" });
   now += DAY_MS / 4;
   expect((await read(app, id)).body.run).toMatchObject({
     state: "unknown",
     error: { message: expect.stringContaining("stopped while it waited") },
   });
-  expect(sent()).toHaveLength(before);
+  expect(submissions()).toHaveLength(before);
 });
 
 test("forgets submissions after a day and does not send them again", async () => {
@@ -159,9 +159,9 @@ test("forgets submissions after a day and does not send them again", async () =>
   const id = await leftBehind(app, { began: true, answered: '{"prompt_id":"job-of-before"}' });
   now += DAY_MS + 1000;
   expect((await run(app, "another")).status).toBe(202);
-  const before = sent().length;
+  const before = submissions().length;
   expect((await run(app, "a", "runner", KEY)).body.run).toMatchObject({ id, state: "unknown" });
-  expect(sent()).toHaveLength(before);
+  expect(submissions()).toHaveLength(before);
 });
 
 test("counts a retried run as new and clears its earlier error", async () => {
@@ -169,9 +169,9 @@ test("counts a retried run as new and clears its earlier error", async () => {
   const id = await leftBehind(app, { began: false });
   expect((await read(app, id)).body.run.error).toBeDefined();
   expect((await run(app, "b")).status).toBe(202);
-  const before = sent().length;
+  const before = submissions().length;
   expect(await run(app, "a", "runner", KEY)).toMatchObject({ status: 429, body: { details: { limit: "atOnce" } } });
-  expect(sent()).toHaveLength(before);
+  expect(submissions()).toHaveLength(before);
   status = "completed";
   expect((await run(app, "a", "runner", KEY)).status).toBe(202);
   const { body } = await read(app, id);
@@ -183,11 +183,11 @@ test("shows a run as sending while its file uploads, without the file's name", a
   const app = await world.make({}, { connection });
   const parts = { picture: new Blob([new Uint8Array(await picture())], { type: "image/png" }) };
   const headers = { "idempotency-key": KEY };
-  const defaultAnswer = answer;
+  const defaultAnswer = respond;
   const uploads: ServerResponse[] = [];
-  answer = (request, response) => (request.url.startsWith("/api/upload") ? void uploads.push(response) : defaultAnswer(request, response));
+  respond = (request, response) => (request.url.startsWith("/api/upload") ? void uploads.push(response) : defaultAnswer(request, response));
   const { memberId } = world.harness.viewerOf("runner");
-  const begun = world.run(app, parts, { headers });
+  const pendingRun = world.run(app, parts, { headers });
   await until("the file is on its way", () => uploads.length === 1);
   const run = await world.harness.console.store.appRuns.findByKey(app.id, memberId, KEY);
   if (!run) throw new Error("no run");
@@ -198,25 +198,25 @@ test("shows a run as sending while its file uploads, without the file's name", a
   expect((await read(app, run.id)).body.run).toMatchObject(sending);
   expect((await world.run(app, parts, { headers })).body.run).toMatchObject(sending);
   for (const response of uploads) answerJson(response, { name: "a.png", subfolder: "", type: "input" });
-  expect((await begun).body.run).toMatchObject({ state: "pending", inputs: { picture: "a.png" } });
-  expect([uploads.length, sent().length]).toEqual([1, 1]);
+  expect((await pendingRun).body.run).toMatchObject({ state: "pending", inputs: { picture: "a.png" } });
+  expect([uploads.length, submissions().length]).toEqual([1, 1]);
 });
 
 test("returns the results of the version that ran", async () => {
   const app = await make();
   const { body } = await run(app, "a");
-  const changed = { ...withoutPicture, outputs: [{ node: "2", label: "Other" }] };
-  const json = { version: 1, definition: changed };
+  const changedDefinition = { ...withoutPicture, outputs: [{ node: "2", label: "Other" }] };
+  const json = { version: 1, definition: changedDefinition };
   expect((await world.ask(`/api/apps/${app.id}`, { as: "operator", method: "PUT", json })).status).toBe(200);
   const outputs = { "3": { images: [{ filename: "a.png", subfolder: "", type: "output" }] } };
-  answer = (_, response) => answerJson(response, { id: "job-1", status: "completed", create_time: 1, outputs });
+  respond = (_, response) => answerJson(response, { id: "job-1", status: "completed", create_time: 1, outputs });
   expect((await read(app, body.run.id)).body.run.results).toMatchObject([{ label: "Result", name: "a.png" }]);
 });
 
 test("reports an unreachable service as an outage, not as an ended run", async () => {
   const app = await make();
   const { body } = await run(app, "a");
-  answer = (_, response) => void response.socket?.destroy();
+  respond = (_, response) => void response.socket?.destroy();
   expect((await read(app, body.run.id)).status).toBe(502);
   expect((await world.ask(`/api/apps/${app.id}/runs`, { as: "runner" })).body.runs).toMatchObject([{ state: "pending" }]);
 });
@@ -224,29 +224,29 @@ test("reports an unreachable service as an outage, not as an ended run", async (
 test("cancels a waiting run by removing it from the queue only", async () => {
   const app = await make();
   const { body } = await run(app, "a");
-  const defaultAnswer = answer;
-  answer = (request, response) => {
+  const defaultAnswer = respond;
+  respond = (request, response) => {
     if (!request.url.startsWith("/api/queue")) return defaultAnswer(request, response);
     status = "cancelled";
     return answerJson(response, { deleted: ["job-1"] });
   };
   const cancelled = await world.ask(`/api/apps/${app.id}/runs/${body.run.id}/cancel`, { as: "runner", method: "POST" });
   expect(cancelled).toMatchObject({ status: 200, body: { run: { state: "cancelled" } } });
-  expect(service.seen.find(({ url }) => url.startsWith("/api/queue"))?.body.toString()).toBe('{"delete":["job-1"]}');
+  expect(service.requests.find(({ url }) => url.startsWith("/api/queue"))?.body.toString()).toBe('{"delete":["job-1"]}');
 });
 
 test("cancels a run removed from the queue when the service has no job for it", async () => {
   const app = await make();
   const { body } = await run(app, "a");
-  const defaultAnswer = answer;
+  const defaultAnswer = respond;
   let isGone = false;
-  const gone = { code: "NOT_FOUND", message: "Job not found" };
-  answer = (request, response) => {
+  const notFound = { code: "NOT_FOUND", message: "Job not found" };
+  respond = (request, response) => {
     if (request.url.startsWith("/api/queue") && request.method === "POST") {
       isGone = true;
       return answerJson(response, { deleted: ["job-1"] });
     }
-    return isGone && request.url.endsWith("/job-1") ? answerJson(response, gone, 404) : defaultAnswer(request, response);
+    return isGone && request.url.endsWith("/job-1") ? answerJson(response, notFound, 404) : defaultAnswer(request, response);
   };
   const cancelled = await world.ask(`/api/apps/${app.id}/runs/${body.run.id}/cancel`, { as: "runner", method: "POST" });
   expect(cancelled).toMatchObject({ status: 200, body: { run: { state: "cancelled", endedAt: now } } });
@@ -258,19 +258,19 @@ test("sends the editor file with a run's values, or none if they cannot be writt
   const editor = { version: 0.4, nodes: [node], links: [], extra: {} };
   const graph = { "3": { class_type: "SaveImage", inputs: { filename_prefix: "x" } } };
   const app = await world.make({ definition: { ...withoutPicture, graph, editor } }, { connection });
-  const defaultAnswer = answer;
+  const defaultAnswer = respond;
   const catalogue = { SaveImage: { input: { required: { filename_prefix: ["STRING", { default: "x" }] } } } };
-  answer = (request, response) =>
+  respond = (request, response) =>
     request.url.startsWith("/api/object_info") ? answerJson(response, catalogue) : defaultAnswer(request, response);
   expect((await run(app, "as it is now")).status).toBe(202);
-  const workflowOf = (at: number) => JSON.parse(sent()[at]?.body.toString() ?? "{}").extra_data?.extra_pnginfo?.workflow;
+  const workflowOf = (at: number) => JSON.parse(submissions()[at]?.body.toString() ?? "{}").extra_data?.extra_pnginfo?.workflow;
   expect(workflowOf(0)).toEqual({ ...editor, nodes: [{ ...node, widgets_values: ["as it is now"] }] });
   expect((await run(app, "soon after")).status).toBe(202);
   expect(workflowOf(1)).toMatchObject({ nodes: [{ widgets_values: ["soon after"] }] });
   // The catalogue is megabytes large, so it is fetched only now and then.
-  expect(service.seen.filter(({ url }) => url.startsWith("/api/object_info"))).toHaveLength(1);
+  expect(service.requests.filter(({ url }) => url.startsWith("/api/object_info"))).toHaveLength(1);
   now += 60_000;
-  answer = (request, response) =>
+  respond = (request, response) =>
     request.url.startsWith("/api/object_info") ? answerJson(response, {}, 500) : defaultAnswer(request, response);
   expect((await run(app, "another")).status).toBe(202);
   expect(workflowOf(2)).toBeUndefined();
@@ -279,10 +279,10 @@ test("sends the editor file with a run's values, or none if they cannot be writt
 test("omits the editor file of another workflow", async () => {
   const node = { id: 9, type: "LoadImage", mode: 0, inputs: [], outputs: [], properties: {}, widgets_values: ["other.png"] };
   const app = await world.make({ definition: { ...withoutPicture, editor: { version: 0.4, nodes: [node], links: [] } } }, { connection });
-  const defaultAnswer = answer;
+  const defaultAnswer = respond;
   const catalogue = { SaveImage: { input: { required: { filename_prefix: ["STRING", {}] } } } };
-  answer = (request, response) =>
+  respond = (request, response) =>
     request.url.startsWith("/api/object_info") ? answerJson(response, catalogue) : defaultAnswer(request, response);
   expect((await run(app, "a")).status).toBe(202);
-  expect(JSON.parse(sent()[0]?.body.toString() ?? "{}")).not.toHaveProperty("extra_data.extra_pnginfo.workflow");
+  expect(JSON.parse(submissions()[0]?.body.toString() ?? "{}")).not.toHaveProperty("extra_data.extra_pnginfo.workflow");
 });

@@ -24,15 +24,15 @@ describe("a run", () => {
     // A file is uploaded once; from then on it is named, and can be viewed.
     const picture = String(run.inputs.picture);
     expect((await bytesOf(`/api/apps/${app.id}/files?name=${encodeURIComponent(picture)}`)).status).toBe(200);
-    const again = await world.ask(`/api/apps/${app.id}/runs`, {
+    const secondResponse = await world.ask(`/api/apps/${app.id}/runs`, {
       as: "runner",
       method: "POST",
       json: { inputs: { picture: picture, prefix: "second" } },
     });
-    expect(again.status).toBe(202);
-    await world.ended(app, again.body.run.id);
-    const listed = await world.ask(`/api/apps/${app.id}/runs`, { as: "runner" });
-    expect(listed.body.runs.map(({ inputs }: { inputs: { prefix: string } }) => inputs.prefix)).toEqual(["second", "inverted"]);
+    expect(secondResponse.status).toBe(202);
+    await world.ended(app, secondResponse.body.run.id);
+    const listResponse = await world.ask(`/api/apps/${app.id}/runs`, { as: "runner" });
+    expect(listResponse.body.runs.map(({ inputs }: { inputs: { prefix: string } }) => inputs.prefix)).toEqual(["second", "inverted"]);
     expect((await world.ask(`/api/apps/${app.id}`, { as: "runner" })).body.app.lastInputs).toMatchObject({
       picture: picture,
       prefix: "second",
@@ -48,7 +48,7 @@ describe("a run", () => {
     expect(jobs.body.jobs.find((job: { id: string }) => job.id === jobId)).toMatchObject({ job_label: "Invert", submitted_by: "operator" });
   });
 
-  test("is refused in the words of the app, with nothing sent and nothing kept", async () => {
+  test("is refused in the app's words without sending anything", async () => {
     const app = await world.make();
     const missing = await world.ask(`/api/apps/${app.id}/runs`, { as: "runner", method: "POST", json: {} });
     expect(missing).toMatchObject({
@@ -57,8 +57,8 @@ describe("a run", () => {
     });
     const text = await world.run(app, { picture: new File(["no picture"], "a.png") });
     expect(text.status).toBeGreaterThanOrEqual(400);
-    const odd = await world.run(app, { prefix: new File(["x"], "a.txt"), picture: await png() });
-    expect(odd).toMatchObject({ status: 422, body: { message: "Name: must be a text" } });
+    const oddRun = await world.run(app, { prefix: new File(["x"], "a.txt"), picture: await png() });
+    expect(oddRun).toMatchObject({ status: 422, body: { message: "Name: must be a text" } });
     expect((await world.ask(`/api/apps/${app.id}/runs`, { as: "runner" })).body.runs).toEqual([]);
   });
 
@@ -66,12 +66,12 @@ describe("a run", () => {
     const app = await world.make();
     const headers = { "idempotency-key": "the-same-key-0001" };
     const parts = { picture: await png() };
-    const [one, other] = await Promise.all([world.run(app, parts, { headers }), world.run(app, parts, { headers })]);
+    const [first, second] = await Promise.all([world.run(app, parts, { headers }), world.run(app, parts, { headers })]);
     const later = await world.run(app, parts, { headers });
-    expect([one.status, other.status, later.status]).toEqual([202, 202, 202]);
-    expect(new Set([one, other, later].map(({ body }) => body.run.id)).size).toBe(1);
+    expect([first.status, second.status, later.status]).toEqual([202, 202, 202]);
+    expect(new Set([first, second, later].map(({ body }) => body.run.id)).size).toBe(1);
     expect((await world.run(app, { ...parts, prefix: "x" }, { headers })).status).toBe(409);
-    await world.ended(app, one.body.run.id);
+    await world.ended(app, first.body.run.id);
     expect((await world.ask(`/api/apps/${app.id}/runs`, { as: "runner" })).body.runs).toHaveLength(1);
   });
 
@@ -110,7 +110,7 @@ describe("a run", () => {
 
   test("accepts tokens limited to apps and refuses tokens limited to other things", async () => {
     const app = await world.make();
-    const [narrowed, other] = [
+    const [narrowed, otherToken] = [
       await makeToken(world.harness, "runner", { operations: ["apps"] }),
       await makeToken(world.harness, "operator", { operations: ["listJobs"] }),
     ];
@@ -119,7 +119,7 @@ describe("a run", () => {
     const run = await world.ended(app, startResponse.body.run.id, { headers: narrowed.headers });
     expect((await world.harness.request(run.results[0]?.path ?? "", { headers: narrowed.headers })).status).toBe(200);
     expect((await world.ask(`/api/apps/${app.id}/openapi`, { headers: narrowed.headers })).body.info.title).toBe("Invert");
-    expect((await world.run(app, { picture: await png() }, { as: undefined, headers: other.headers })).status).toBe(403);
+    expect((await world.run(app, { picture: await png() }, { as: undefined, headers: otherToken.headers })).status).toBe(403);
   });
 });
 
@@ -141,8 +141,12 @@ test("limits an app token to runs, without the workflow or other files", async (
   }
   expect((await world.harness.request(file, { headers })).status).toBe(404);
   expect((await world.harness.request(file, { headers: reads.headers })).status).toBe(200);
-  const named = await world.ask(`/api/apps/${app.id}/runs`, { headers, method: "POST", json: { inputs: { picture: inputs.picture } } });
-  expect(named).toMatchObject({ status: 422, body: { details: { problems: [{ code: "not_yours" }] } } });
+  const runResponse = await world.ask(`/api/apps/${app.id}/runs`, {
+    headers,
+    method: "POST",
+    json: { inputs: { picture: inputs.picture } },
+  });
+  expect(runResponse).toMatchObject({ status: 422, body: { details: { problems: [{ code: "not_yours" }] } } });
 });
 
 describe("limits", () => {
@@ -153,12 +157,12 @@ describe("limits", () => {
     const free = await world.make();
     const startResponse = await world.run(free, { picture: await png(12) }, { as: "operator" });
     const { inputs } = await world.ended(free, startResponse.body.run.id, { as: "operator" });
-    const named = await world.ask(`/api/apps/${app.id}/runs`, {
+    const runResponse = await world.ask(`/api/apps/${app.id}/runs`, {
       as: "operator",
       method: "POST",
       json: { inputs: { picture: inputs.picture } },
     });
-    expect(named).toMatchObject({ status: 422, body: { details: { problems: [{ code: "too_many_pixels", limit: 100 }] } } });
+    expect(runResponse).toMatchObject({ status: 422, body: { details: { problems: [{ code: "too_many_pixels", limit: 100 }] } } });
     const bytes = await world.make({ limits: { pictureBytes: 10 } });
     expect((await world.run(bytes, { picture: await png() })).body.details.problems).toMatchObject([{ code: "file_too_large", limit: 10 }]);
   });
@@ -168,18 +172,18 @@ describe("an app's audience", () => {
   test("is its maker, chosen members or the team; admins see all but private apps", async () => {
     const { memberId } = world.harness.viewerOf("runner");
     const title = (name: string) => ({ definition: { ...definition, title: name } });
-    const mine = await world.make({ ...title("Only mine"), access: { kind: "me" } });
-    const chosen = await world.make({ ...title("Chosen"), access: { kind: "members", members: [memberId] } });
-    const seen = async (app: { id: string }) => {
+    const ownApp = await world.make({ ...title("Only mine"), access: { kind: "me" } });
+    const chosenApp = await world.make({ ...title("Chosen"), access: { kind: "members", members: [memberId] } });
+    const visibleTo = async (app: { id: string }) => {
       const roles = ["runner", "viewer", "operator", "admin"] as const;
       const answers = await Promise.all(roles.map(async (as) => [as, (await world.ask(`/api/apps/${app.id}`, { as })).status] as const));
       return answers.flatMap(([as, status]) => (status === 200 ? [as] : []));
     };
-    expect(await seen(mine)).toEqual(["operator"]);
-    expect(await seen(chosen)).toEqual(["runner", "operator", "admin"]);
+    expect(await visibleTo(ownApp)).toEqual(["operator"]);
+    expect(await visibleTo(chosenApp)).toEqual(["runner", "operator", "admin"]);
     const { body } = await world.ask("/api/apps?connection=embedded&q=only", { as: "admin" });
     expect(body.apps).toEqual([]);
-    expect((await world.ask(`/api/apps/${mine.id}/runs`, { as: "runner", method: "POST", json: {} })).status).toBe(404);
+    expect((await world.ask(`/api/apps/${ownApp.id}/runs`, { as: "runner", method: "POST", json: {} })).status).toBe(404);
   });
 
   test("changes it only as its maker or an admin", async () => {

@@ -1,4 +1,4 @@
-// Many assets as one file: its content, what it says of missing ones, and who may fetch it.
+// Many assets as one file: content, missing ones, and permissions.
 import { expect, test } from "vitest";
 import { createHarness } from "@/tests/support/harness";
 import { answerJson, type LittleServer } from "@/tests/support/little-server";
@@ -41,19 +41,19 @@ test("zips selected assets under unique safe names and lists the missing ones", 
 
 test("shortens long names, keeps extensions and stores duplicates once", async () => {
   const long = `${"n".repeat(250)}.png`;
-  const named = `m.${"e".repeat(240)}`;
+  const longName = `m.${"e".repeat(240)}`;
   const ids = [
     await upload(long, "four"),
     await upload("no.ending at all here", "five"),
     await upload("...", "six"),
-    await upload(named, "7"),
+    await upload(longName, "7"),
   ];
   const file = await harness.request(`/api/console/archive/${await idOf(await choose({ ids: [...ids, ...ids] }))}`, { as: "viewer" });
   expect(await unpack(file)).toEqual({
     [`${"n".repeat(180)}.png`]: "four",
     "no.ending at all here": "five",
     file: "six",
-    [named.slice(0, 180)]: "7",
+    [longName.slice(0, 180)]: "7",
   });
 });
 
@@ -88,14 +88,14 @@ test("keeps a selection private and names a wrong field", async () => {
 });
 
 test("answers HEAD and stops reading when the client leaves", async () => {
-  let [open, sent] = [0, 0];
+  let [open, sentCount] = [0, 0];
   const service = await startLittleServer(({ url }, response) => {
     if (!url.endsWith("/content")) return answerJson(response, { id: "a1", name: "film.bin", tags: [] });
     open += 1;
     response.once("close", () => (open -= 1));
     const piece = Buffer.alloc(1024 ** 2);
     const pour = () => {
-      while (!response.destroyed && response.write(piece)) sent += 1;
+      while (!response.destroyed && response.write(piece)) sentCount += 1;
       if (!response.destroyed) response.once("drain", pour);
     };
     pour();
@@ -108,10 +108,10 @@ test("answers HEAD and stops reading when the client leaves", async () => {
   while (open === 0) await reader?.read();
   await reader?.cancel().catch(() => undefined); // aborting the archive is the point of this test
   await until("the service is left", () => open === 0);
-  expect(sent).toBeLessThan(50);
+  expect(sentCount).toBeLessThan(50);
 });
 
-test("content that breaks off breaks the file, so that it never looks whole", async () => {
+test("truncates the archive when content breaks off", async () => {
   const service: LittleServer = await startLittleServer(({ url }, response) => {
     const id = /^\/api\/assets\/(\w+)(\/content)?/.exec(url);
     if (!id) return answerJson(response, { code: "NOT_FOUND", message: "no" }, 404);

@@ -1,10 +1,10 @@
-// Content through the console: which part was requested, its length, and that nothing is kept for a client that has left.
+// Content through the console: ranges, length, and cleanup after a disconnect.
 import { expect, test } from "vitest";
 import { createHarness } from "@/tests/support/harness";
 import { startLittleServer } from "@/tests/support/servers";
 import { until } from "@/tests/support/until";
 
-let [open, sent] = [0, 0];
+let [open, sentCount] = [0, 0];
 const WHOLE = 1024 ** 4;
 
 const harness = await createHarness();
@@ -15,49 +15,49 @@ const service = await startLittleServer((_, response) => {
   response.writeHead(200, { "content-type": "image/png", "content-length": String(WHOLE), etag: '"v1"', "accept-ranges": "bytes" });
   const piece = Buffer.alloc(1024 ** 2);
   const pour = () => {
-    while (!response.destroyed && response.write(piece)) sent += 1;
+    while (!response.destroyed && response.write(piece)) sentCount += 1;
     if (!response.destroyed) response.once("drain", pour);
   };
   pour();
 });
 const path = `/api/assets/one/content?connection=${await harness.connect(service.url, "sk-secret")}`;
 
-test("answers HEAD like GET without holding the service or a range", async () => {
+test("answers HEAD like GET without opening the file or a range", async () => {
   const headers = { range: "bytes=0-9", "if-range": '"v1"', "if-none-match": '"v2"' };
   const response = await harness.request(path, { as: "viewer", method: "HEAD", headers });
   expect([response.status, response.body, response.headers.get("etag")]).toEqual([200, null, '"v1"']);
   expect(response.headers.get("content-length")).toBe(String(WHOLE));
   await until("the service is left", () => open === 0);
-  const { range, "if-range": condition, "if-none-match": unless } = service.seen.at(-1)?.headers ?? {};
+  const { range, "if-range": condition, "if-none-match": unless } = service.requests.at(-1)?.headers ?? {};
   expect([range, condition, unless]).toEqual([undefined, undefined, '"v2"']);
 });
 
 test("forwards a range with its conditions", async () => {
   const response = await harness.request(path, { as: "viewer", headers: { range: "bytes=0-1,5-6", "if-range": '"v1"' } });
   await response.body?.cancel();
-  const { range, "if-range": condition } = service.seen.at(-1)?.headers ?? {};
+  const { range, "if-range": condition } = service.requests.at(-1)?.headers ?? {};
   expect([range, condition]).toEqual(["bytes=0-1,5-6", '"v1"']);
   await until("the service is left", () => open === 0);
 });
 
 test("reads on demand and stops upstream when the client leaves", async () => {
   const response = await harness.request(path, { as: "viewer" });
-  sent = 0;
+  sentCount = 0;
   const reader = response.body?.getReader();
   await reader?.read();
   expect(open).toBe(1);
   await reader?.cancel();
   await until("the service is left", () => open === 0);
-  expect(sent).toBeLessThan(50);
+  expect(sentCount).toBeLessThan(50);
 });
 
 test("ends an aborted read with its reason and reports no failure", async () => {
-  const leaving = new AbortController();
-  const response = await harness.request(path, { as: "viewer", signal: leaving.signal });
+  const controller = new AbortController();
+  const response = await harness.request(path, { as: "viewer", signal: controller.signal });
   const reader = response.body?.getReader();
   await reader?.read();
   const reason = new DOMException("the browser went away", "AbortError");
-  leaving.abort(reason);
+  controller.abort(reason);
   const readToItsEnd = async () => {
     while (!(await reader?.read())?.done);
   };

@@ -3,7 +3,7 @@ import { type ServerResponse } from "node:http";
 import { beforeEach, expect, test } from "vitest";
 import { type DownloadTasks } from "@/lib/contract/assets/file-refs";
 import { createHarness, type Harness } from "@/tests/support/harness";
-import { answerJson, type LittleServer, type Seen } from "@/tests/support/little-server";
+import { answerJson, type LittleServer, type ReceivedRequest } from "@/tests/support/little-server";
 import { startLittleServer } from "@/tests/support/servers";
 
 const SECRET = "hf_very-secret-token";
@@ -16,15 +16,15 @@ let service: LittleServer;
 let connection: string;
 let nowMs: number;
 let task: Record<string, unknown>;
-let answer: (request: Seen, response: ServerResponse) => boolean;
+let respond: (request: ReceivedRequest, response: ServerResponse) => boolean;
 
 beforeEach(async () => {
   nowMs = 1_800_000_000_000;
   harness = await createHarness({ now: () => nowMs });
   task = { id: "task-1", status: "created" };
-  answer = () => false;
+  respond = () => false;
   service = await startLittleServer((request, response) => {
-    if (answer(request, response)) return;
+    if (respond(request, response)) return;
     if (request.method === "POST" && request.url === "/api/assets/download") {
       return answerJson(response, { task_id: task.id, status: "created" }, 202);
     }
@@ -41,11 +41,12 @@ const start = (as: "operator" | "admin" = "operator") =>
     body: JSON.stringify(download).replace(/}$/, `,${exact}}`),
     headers: { "content-type": "application/json" },
   });
-const act = (id: string | undefined, verb: "retry" | "cancel" | "forget", as: "operator" | "viewer" = "operator") =>
+const changeTask = (id: string | undefined, verb: "retry" | "cancel" | "forget", as: "operator" | "viewer" = "operator") =>
   verb === "forget"
     ? harness.request(`/api/console/tasks/${id}`, { as, method: "DELETE" })
     : harness.request(`/api/console/tasks/${id}/${verb}`, { as, method: "POST" });
-const asksOf = (method: string, path: string) => service.seen.filter((seen) => seen.method === method && seen.url.startsWith(path));
+const asksOf = (method: string, path: string) =>
+  service.requests.filter((request) => request.method === method && request.url.startsWith(path));
 
 async function list(as: "operator" | "admin" | "viewer" = "operator", query = ""): Promise<DownloadTasks> {
   const response = await harness.request(`/api/console/tasks?connection=${connection}${query}`, { as });
@@ -66,7 +67,7 @@ test("lists a shared connection's download with its member and without its token
 });
 
 test("creates an asset at once and no task for known content", async () => {
-  answer = (request, response) => {
+  respond = (request, response) => {
     if (request.method !== "POST") return false;
     answerJson(response, { id: "asset-1", name: "model.safetensors", created_new: false });
     return true;
@@ -107,15 +108,15 @@ test("shows a failure without the query string and lets it recover", async () =>
   expect((await list()).tasks[0]).toMatchObject({ state: "completed", assetId: "asset-9" });
 });
 
-test("shows forgotten tasks as gone and finished ones without a file as failed", async () => {
+test("shows forgotten tasks as removed and fileless ones as failed", async () => {
   await start();
-  answer = (request, response) => {
+  respond = (request, response) => {
     if (!request.url.startsWith("/api/tasks/")) return false;
     answerJson(response, { message: "unknown" }, 404);
     return true;
   };
   expect((await list()).tasks[0]).toMatchObject({ state: "gone", canRetry: true });
-  answer = () => false;
+  respond = () => false;
   task = { id: "task-2", status: "completed", result: { success: false, error: "not a model" } };
   await start();
   nowMs += 1;
@@ -127,7 +128,7 @@ test("shows cached downloads with the failure during an outage", async () => {
   task = { ...task, status: "running" };
   await list();
   nowMs += 2_000;
-  answer = (_, response) => {
+  respond = (_, response) => {
     response.socket?.destroy();
     return true;
   };
@@ -139,13 +140,13 @@ test("retries a failed download with the full address stored on the server", asy
   task = { id: "task-1", status: "failed", error_message: "no" };
   const [failed] = (await list()).tasks;
   task = { id: "task-2", status: "running" };
-  const again = await act(failed?.id, "retry");
-  expect([again.status, await again.json()]).toMatchObject([200, { state: "working", id: failed?.id }]);
+  const secondResponse = await changeTask(failed?.id, "retry");
+  expect([secondResponse.status, await secondResponse.json()]).toMatchObject([200, { state: "working", id: failed?.id }]);
   const [, second] = asksOf("POST", "/api/assets/download").map(({ body }) => body.toString());
   expect(JSON.parse(second ?? "")).toMatchObject(download);
   expect(second).toContain(exact);
   expect((await list()).tasks).toHaveLength(1);
-  expect((await act(failed?.id, "retry")).status).toBe(409);
+  expect((await changeTask(failed?.id, "retry")).status).toBe(409);
 });
 
 test("cancels a running download if supported, and stops offering it if not", async () => {
@@ -153,41 +154,45 @@ test("cancels a running download if supported, and stops offering it if not", as
   task = { id: "task-1", status: "running", bytes_downloaded: 1 };
   const [running] = (await list()).tasks;
   expect(running?.canCancel).toBe(true);
-  expect((await act(running?.id, "forget")).status).toBe(409);
-  expect((await act(running?.id, "cancel")).status).toBe(501);
+  expect((await changeTask(running?.id, "forget")).status).toBe(409);
+  expect((await changeTask(running?.id, "cancel")).status).toBe(501);
   nowMs += 2_000;
   expect((await list()).tasks[0]?.canCancel).toBe(false);
-  answer = (request, response) => {
+  respond = (request, response) => {
     if (request.method !== "DELETE") return false;
     task = { id: "task-1", status: "cancelled", bytes_downloaded: 1 };
     response.writeHead(204).end();
     return true;
   };
-  const ended = await act(running?.id, "cancel");
+  const ended = await changeTask(running?.id, "cancel");
   expect([ended.status, await ended.json()]).toMatchObject([200, { state: "cancelled" }]);
-  expect((await act(running?.id, "forget")).status).toBe(204);
+  expect((await changeTask(running?.id, "forget")).status).toBe(204);
   expect((await list()).tasks).toEqual([]);
 });
 
 test("isolates downloads by connection and keeps them read-only for viewers", async () => {
   const { store, now } = harness.console;
-  const own = await store.connections.create({
+  const ownConnection = await store.connections.create({
     name: "Own",
     baseUrl: service.url,
     memberId: harness.viewerOf("admin").memberId,
     dialect: "local",
     createdAt: now(),
   });
-  const started = await harness.request(`/api/assets/download?connection=${own.id}`, { as: "admin", method: "POST", json: download });
+  const started = await harness.request(`/api/assets/download?connection=${ownConnection.id}`, {
+    as: "admin",
+    method: "POST",
+    json: download,
+  });
   expect(started.status).toBe(202);
-  const [row] = await store.downloadTasks.list(own.id);
-  expect((await harness.request(`/api/console/tasks?connection=${own.id}`, { as: "operator" })).status).toBe(404);
+  const [row] = await store.downloadTasks.list(ownConnection.id);
+  expect((await harness.request(`/api/console/tasks?connection=${ownConnection.id}`, { as: "operator" })).status).toBe(404);
   for (const verb of ["retry", "cancel", "forget"] as const) {
     // The same message as for an unknown id, so that neither reveals whether the task exists.
-    const [foreign, unknown] = await Promise.all([row?.id, "unknown"].map(async (id) => act(id, verb)));
+    const [foreign, unknown] = await Promise.all([row?.id, "unknown"].map(async (id) => changeTask(id, verb)));
     const messages = await Promise.all([foreign, unknown].map(async (response) => (await response?.json())?.message));
     expect([verb, foreign?.status, messages[0]]).toEqual([verb, 404, messages[1]]);
-    expect([verb, (await act(row?.id, verb, "viewer")).status]).toEqual([verb, 403]);
+    expect([verb, (await changeTask(row?.id, verb, "viewer")).status]).toEqual([verb, 403]);
   }
 });
 

@@ -1,4 +1,4 @@
-// Whether a picture has a mask's layer, asked by the editor: "no" is no error, but "cannot tell" is one.
+// Whether a picture has a mask layer: "no" is no error, but "unknown" is one.
 import sharp from "sharp";
 import { expect, test } from "vitest";
 import { createHarness } from "@/tests/support/harness";
@@ -6,7 +6,7 @@ import { startLittleServer } from "@/tests/support/servers";
 
 const harness = await createHarness({ upstreamLimits: { firstRetryMs: 1 } });
 
-const ask = (filename: string, connection = "") =>
+const requestLayers = (filename: string, connection = "") =>
   harness.request(`/api/console/mask-layers?filename=${filename}${connection && `&connection=${connection}`}`, { as: "viewer" });
 
 async function send(path: string, fields: Record<string, string>, alpha: number) {
@@ -18,30 +18,30 @@ async function send(path: string, fields: Record<string, string>, alpha: number)
   body.set("image", new File([new Uint8Array(file)], "x.png", { type: "image/png" }));
   const response = await harness.request(path, { as: "operator", method: "POST", body });
   expect(response.status).toBe(200);
-  const sent: { name: string; metadata?: { related_files: { mask: string } } } = await response.json();
-  return sent;
+  const upload: { name: string; metadata?: { related_files: { mask: string } } } = await response.json();
+  return upload;
 }
 
 test("returns a masked picture's layer, and none for other pictures", async () => {
   const { name } = await send("/api/upload/image", {}, 1);
   const masked = await send("/api/upload/mask", { original_ref: JSON.stringify({ filename: name }) }, 0.5);
-  const response = await ask(masked.name);
+  const response = await requestLayers(masked.name);
   expect([response.status, await response.json()]).toEqual([200, { mask: masked.metadata?.related_files.mask }]);
-  for (const other of [name, "nobody.png"]) {
-    const none = await ask(other);
+  for (const filename of [name, "nobody.png"]) {
+    const none = await requestLayers(filename);
     expect([none.status, await none.json()]).toEqual([200, { mask: null }]);
   }
-  expect((await ask("")).status).toBe(400);
+  expect((await requestLayers("")).status).toBe(400);
 });
 
 test("distinguishes no layer support from a failing service", async () => {
   let status = 404;
   const service = await startLittleServer((_, response) => void response.writeHead(status).end());
   const lacking = await harness.connect(service.url, "sk-any");
-  expect(await (await ask("a.png", lacking)).json()).toEqual({ mask: null });
+  expect(await (await requestLayers("a.png", lacking)).json()).toEqual({ mask: null });
   status = 500;
   const failing = await harness.connect(`${service.url}/failing`, "sk-any");
-  expect((await ask("a.png", failing)).ok).toBe(false);
+  expect((await requestLayers("a.png", failing)).ok).toBe(false);
   await service.close();
-  expect((await ask("a.png", await harness.connect(`${service.url}/away`, "sk-any"))).ok).toBe(false);
+  expect((await requestLayers("a.png", await harness.connect(`${service.url}/away`, "sk-any"))).ok).toBe(false);
 });

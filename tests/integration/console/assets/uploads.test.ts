@@ -79,7 +79,7 @@ test("ends the upload upstream without an error when the client disconnects", as
     headers: { "content-type": "multipart/form-data; boundary=x", "content-length": "5000" },
   });
   expect((await response.json()).code).toBe("CLIENT_GONE");
-  await expect.poll(() => server.seen.map(({ body: arrived }) => arrived.length)).toContain(1000);
+  await expect.poll(() => server.requests.map(({ body: arrived }) => arrived.length)).toContain(1000);
   expect(harness.log().slice(logged)).not.toContain('"level":50');
 });
 
@@ -91,7 +91,7 @@ test("reports the service's disconnect instead of a broken upload", async () => 
   await new Promise<void>((resolve) => falling.listen(0, "127.0.0.1", resolve));
   const address = falling.address();
   const id = await harness.connect(`http://127.0.0.1:${typeof address === "object" ? address?.port : ""}`, "k");
-  // More is to come when the connection is cut, as with a large file sent from far away.
+  // More bytes follow when the connection is cut, as with a large file over a slow link.
   const body = new ReadableStream<Uint8Array>({
     start: (controller) => controller.enqueue(new Uint8Array(1000)),
     pull: () => new Promise(() => undefined),
@@ -107,12 +107,12 @@ test("reports the service's disconnect instead of a broken upload", async () => 
 });
 
 /** The console also reads jobs by itself. */
-const seenBelow = (path: string) => server.seen.filter(({ url }) => url.startsWith(path));
+const seenBelow = (path: string) => server.requests.filter(({ url }) => url.startsWith(path));
 
 test("refuses a non-multipart body before sending anything", async () => {
-  const seen = seenBelow("/api/assets").length;
+  const countBefore = seenBelow("/api/assets").length;
   const response = await harness.request(`/api/assets?connection=${connection}`, { as: "operator", method: "POST", json: {} });
-  expect([response.status, seenBelow("/api/assets").length]).toEqual([415, seen]);
+  expect([response.status, seenBelow("/api/assets").length]).toEqual([415, countBefore]);
 });
 
 test.each([
@@ -135,7 +135,7 @@ test.each([
 test.each(["a%5Cb", "a%00b", "%2e%2e%2Fa", "a%2F..%2Fb", "a%2F%2Fb", "%2Fetc%2Fpasswd", "a%0Ab"])(
   "refuses the user data path %s before sending anything",
   async (path) => {
-    const seen = seenBelow("/api/userdata").length;
+    const countBefore = seenBelow("/api/userdata").length;
     for (const method of ["GET", "POST", "DELETE"]) {
       const response = await harness.request(`/api/userdata/${path}?connection=${connection}`, {
         as: "operator",
@@ -144,7 +144,7 @@ test.each(["a%5Cb", "a%00b", "%2e%2e%2Fa", "a%2F..%2Fb", "a%2F%2Fb", "%2Fetc%2Fp
       });
       expect([method, response.status, (await response.json()).code]).toEqual([method, 403, "FORBIDDEN"]);
     }
-    expect(seenBelow("/api/userdata").length).toBe(seen);
+    expect(seenBelow("/api/userdata").length).toBe(countBefore);
   },
 );
 
@@ -163,19 +163,24 @@ test.each([
   ["image/svg+xml", "attachment", "application/octet-stream"],
   ["text/html; charset=utf-8", "attachment", "application/octet-stream"],
   ["application/javascript", "attachment", "application/octet-stream"],
-])("content of type %s is shown or saved: %s", async (sent, disposition, type) => {
-  const other = await startLittleServer((_, response) =>
+])("content of type %s is shown or saved: %s", async (contentType, disposition, type) => {
+  const otherServer = await startLittleServer((_, response) =>
     response
-      .writeHead(200, { "content-type": sent, "content-disposition": 'inline; filename="a b.png"', "set-cookie": "x=1", etag: '"e"' })
+      .writeHead(200, {
+        "content-type": contentType,
+        "content-disposition": 'inline; filename="a b.png"',
+        "set-cookie": "x=1",
+        etag: '"e"',
+      })
       .end("x"),
   );
-  const id = await harness.connect(other.url, "k");
-  const answer = await harness.request(`/api/view?filename=a&connection=${id}`, { as: "viewer" });
-  expect(answer.headers.get("content-disposition")).toBe(`${disposition}; filename="a b.png"`);
-  expect([answer.headers.get("content-type"), answer.headers.get("set-cookie"), answer.headers.get("etag")]).toEqual([type, null, '"e"']);
+  const id = await harness.connect(otherServer.url, "k");
+  const reply = await harness.request(`/api/view?filename=a&connection=${id}`, { as: "viewer" });
+  expect(reply.headers.get("content-disposition")).toBe(`${disposition}; filename="a b.png"`);
+  expect([reply.headers.get("content-type"), reply.headers.get("set-cookie"), reply.headers.get("etag")]).toEqual([type, null, '"e"']);
 });
 
-test("keeps the node-error shape of a refused submission beside the envelope", async () => {
+test("keeps the node-error format of a refused submission in the envelope", async () => {
   const prompt = { "1": { class_type: "SaveImage", inputs: { filename_prefix: "x" } } };
   const response = await harness.request("/api/prompt", { as: "operator", method: "POST", json: { prompt } });
   expect(response.status).toBe(400);
@@ -199,10 +204,10 @@ test.each([
   ["with a quote inside", String.raw`inline; filename="a\"; filename*=UTF-8''b.exe"`, ""],
   ["alone", plain.slice(2), plain],
 ])("forwards a name reported %s whole or not at all", async (_, serviceName, name) => {
-  const other = await startLittleServer((__, response) =>
+  const otherServer = await startLittleServer((__, response) =>
     response.writeHead(200, { "content-type": "image/png", "content-disposition": serviceName }).end("x"),
   );
-  const id = await harness.connect(other.url, "k");
-  const answer = await harness.request(`/api/view?filename=a&connection=${id}`, { as: "viewer" });
-  expect(answer.headers.get("content-disposition")).toBe(`inline${name}`);
+  const id = await harness.connect(otherServer.url, "k");
+  const reply = await harness.request(`/api/view?filename=a&connection=${id}`, { as: "viewer" });
+  expect(reply.headers.get("content-disposition")).toBe(`inline${name}`);
 });

@@ -1,4 +1,4 @@
-// The listing of user data: a folder that does not exist yet is empty, but any other error stays an error; paths start at the folder.
+// The user data listing: a missing folder is empty, any other error stays an error; paths are relative to the folder.
 import { expect, test } from "vitest";
 import { listFiles } from "@/lib/server/operations/list-files";
 import { createHarness } from "@/tests/support/harness";
@@ -16,7 +16,7 @@ const server = await startLittleServer(({ url }, response) => {
 });
 const connection = await harness.connect(server.url, "k");
 
-const listed = (dir: string, id = connection) => listFiles(harness.contextOf("viewer"), new URLSearchParams({ dir, connection: id }));
+const listFolder = (dir: string, id = connection) => listFiles(harness.contextOf("viewer"), new URLSearchParams({ dir, connection: id }));
 const list = async (dir: string, id = connection) => {
   const response = await harness.request(`/api/userdata?dir=${encodeURIComponent(dir)}&connection=${id}`, { as: "viewer" });
   return { status: response.status, body: await response.json() };
@@ -25,31 +25,31 @@ const list = async (dir: string, id = connection) => {
 test("shows a missing folder as empty on the page and in the list", async () => {
   expect(await list("workflows/")).toMatchObject({ status: 200, body: [{ path: "a.json" }] });
   expect(await list("new/")).toEqual({ status: 200, body: [] });
-  expect(await listed("new/")).toEqual({ ok: true, value: [] });
+  expect(await listFolder("new/")).toEqual({ ok: true, value: [] });
 });
 
 test("reports a missing connection and a failing service, not empty folders", async () => {
   expect(await list("new/", "gone")).toMatchObject({ status: 404, body: { code: "NOT_FOUND" } });
-  expect(await listed("new/", "gone")).toMatchObject({ ok: false, failure: { code: "NOT_FOUND" } });
+  expect(await listFolder("new/", "gone")).toMatchObject({ ok: false, failure: { code: "NOT_FOUND" } });
   expect((await list("broken/")).status).toBeGreaterThanOrEqual(500);
-  expect((await listed("broken/")).ok).toBe(false);
+  expect((await listFolder("broken/")).ok).toBe(false);
 });
 
 test("lists a folder that contains a folder of its own name", async () => {
   const stored = ["a/a/x.json", "b/b/b/x.json", "b/b/y.json", "c/y.json", "d/d/d/x.json", "d/d/x.json"];
   for (const base of ["folder", "top"]) {
-    const other = await startLittleServer(({ url }, response) => {
+    const otherServer = await startLittleServer(({ url }, response) => {
       const query = new URL(url, "http://x").searchParams;
       const dir = query.get("dir") === "/" ? "" : (query.get("dir") ?? "");
       const inside = stored.filter((path) => path.startsWith(dir)).map((path) => path.slice(dir.length));
-      const found = query.get("recurse") === "true" ? inside : inside.filter((path) => !path.includes("/"));
-      if (found.length === 0) return void response.writeHead(404).end();
+      const paths = query.get("recurse") === "true" ? inside : inside.filter((path) => !path.includes("/"));
+      if (paths.length === 0) return void response.writeHead(404).end();
       answerJson(
         response,
-        found.map((path) => ({ path: base === "top" ? `/${dir}${path}` : path })),
+        paths.map((path) => ({ path: base === "top" ? `/${dir}${path}` : path })),
       );
     });
-    const id = await harness.connect(other.url, "k");
+    const id = await harness.connect(otherServer.url, "k");
     const paths = async (dir: string, recurse = "&recurse=true") => {
       const response = await harness.request(`/api/userdata?dir=${encodeURIComponent(dir)}&connection=${id}${recurse}`, { as: "viewer" });
       return ((await response.json()) as { path: string }[]).map(({ path }) => path);
@@ -61,18 +61,18 @@ test("lists a folder that contains a folder of its own name", async () => {
     expect([base, await paths("c/")]).toEqual([base, ["y.json"]]);
     expect([base, await paths("d/")]).toEqual([base, ["d/d/x.json", "d/x.json"]]);
     expect([base, await paths("c/", "")]).toEqual([base, ["y.json"]]);
-    await other.close();
+    await otherServer.close();
   }
 });
 
 test("shows a listing when only its path check is refused, unless the key is", async () => {
   let refusal = 500;
-  const other = await startLittleServer(({ url }, response) => {
+  const otherServer = await startLittleServer(({ url }, response) => {
     const dir = new URL(url, "http://x").searchParams.get("dir");
     if (dir === "a/") return answerJson(response, [{ path: "a/x.json" }]);
     answerJson(response, { code: "REFUSED", message: "not that folder" }, refusal);
   });
-  const id = await harness.connect(other.url, "k");
+  const id = await harness.connect(otherServer.url, "k");
   const listing = () => listFiles(harness.contextOf("viewer"), new URLSearchParams({ dir: "a/", recurse: "true", connection: id }));
   for (refusal of [400, 403, 404, 405, 422, 500]) expect(await listing()).toMatchObject({ ok: true, value: [{ path: "x.json" }] });
   refusal = 401;

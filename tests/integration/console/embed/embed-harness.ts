@@ -4,7 +4,7 @@ import { type EmbedHostSaved } from "@/lib/contract/embed/embedding";
 import { type Role } from "@/lib/contract/people/roles";
 import { isEmbedded } from "@/lib/server/upstream/send";
 import { EMBED_PATH_HEADER } from "@/lib/shared/console-paths";
-import { type Asking, createHarness } from "@/tests/support/harness";
+import { type HarnessRequest, createHarness } from "@/tests/support/harness";
 
 export const ORIGIN = "https://app.example.com";
 export const SLOT = "abcdefgh1234";
@@ -16,11 +16,11 @@ type TicketRequest = { slot?: string; id?: string; origin?: string; cookie?: str
 export async function createEmbedWorld() {
   let clockMs = Date.now();
   const harness = await createHarness({ now: () => clockMs });
-  const ask = (path: string, asking: Asking = {}) => harness.request(path, asking);
+  const request = (path: string, options: HarnessRequest = {}) => harness.request(path, options);
 
   async function addHost(change: Record<string, unknown> = {}, cookie?: string): Promise<Required<EmbedHostSaved>> {
     const defaults = { name: "Portal", origins: [ORIGIN], connection: null, role: "operator", pages: ["jobs", "assets"], guests: false };
-    const response = await ask("/api/console/embedding", {
+    const response = await request("/api/console/embedding", {
       ...(cookie === undefined ? { as: "owner" } : { cookie }),
       method: "POST",
       json: { ...defaults, jwksUrl: null, ...change },
@@ -53,10 +53,10 @@ export async function createEmbedWorld() {
   const ticket = (changes: Changes = {}) =>
     new SignJWT(claims(changes)).setProtectedHeader({ alg: "HS256" }).sign(new TextEncoder().encode(changes.secret ?? secret));
 
-  /** `cookie`: the cookies that the browser kept for this place; by default none but the probe. */
+  /** `cookie`: the cookies that the browser stored for this path; by default only the probe. */
   async function bring(secret: string, { slot = SLOT, id = host.id, origin = ORIGIN, cookie }: TicketRequest = {}) {
     const headers = { [EMBED_PATH_HEADER]: `/embed/${id}/${slot}` };
-    return ask("/api/embed/tickets", {
+    return request("/api/embed/tickets", {
       method: "POST",
       json: { ticket: secret, origin },
       cookie: cookie ?? `__Host-lightdesk.probe.${slot}=1`,
@@ -75,14 +75,14 @@ export async function createEmbedWorld() {
     secret,
     addHost,
     addMember,
-    ask,
+    ask: request,
     claims,
     ticket,
     bring,
     enter,
     whyRefused: async () => (await harness.console.store.embedHosts.get(host.id))?.refused?.why,
     giveRole: (role: Role, to: Exclude<Role, "owner">) =>
-      ask(`/api/console/members/${harness.viewerOf(role).memberId}`, { as: "owner", method: "PUT", json: { role: to } }),
+      request(`/api/console/members/${harness.viewerOf(role).memberId}`, { as: "owner", method: "PUT", json: { role: to } }),
     /** A connection to the built-in service. */
     async ownConnection(): Promise<string> {
       const all = await harness.console.store.connections.listFor(harness.viewerOf("operator").memberId);

@@ -1,4 +1,4 @@
-// What a frame can show and read: what is listed, and nothing of the member's own account.
+// What a frame can show and read: listed routes, and nothing of the member's account.
 import { readdirSync } from "node:fs";
 import { expect, it, vi } from "vitest";
 import { embedPages } from "@/lib/contract/embed/embed-pages";
@@ -9,8 +9,8 @@ import { EMBED_PATH_HEADER } from "@/lib/shared/console-paths";
 import { loadRoutes } from "@/tests/support/routes";
 import { createEmbedWorld, SLOT } from "./embed-harness";
 
-const sent = vi.hoisted(() => ({ headers: new Headers() }));
-vi.mock("next/headers", () => ({ headers: () => Promise.resolve(sent.headers) }));
+const incoming = vi.hoisted(() => ({ headers: new Headers() }));
+vi.mock("next/headers", () => ({ headers: () => Promise.resolve(incoming.headers) }));
 const world = await createEmbedWorld();
 const { host, secret } = await world.addHost({ role: "admin", pages: [...embedPages] });
 const ticket = await world.ticket({ secret, aud: host.audience, sub: "admin@desk.test" });
@@ -19,7 +19,7 @@ const path = `/embed/${host.id}/${SLOT}`;
 const session = { cookie, headers: { [EMBED_PATH_HEADER]: path } };
 
 async function isShown(page: string, options: { refuseEmbedded?: boolean } = {}): Promise<boolean> {
-  sent.headers = new Headers({ cookie: session.cookie, ...session.headers, [PAGE_HEADER]: page });
+  incoming.headers = new Headers({ cookie: session.cookie, ...session.headers, [PAGE_HEADER]: page });
   try {
     return (await openPage(options)).viewer.role === "admin";
   } catch (error) {

@@ -30,12 +30,12 @@ describe("a host page", () => {
     expect((await world.addHost({ origins: ["http://localhost:4000"] })).host.origins).toEqual(["http://localhost:4000"]);
   });
 
-  it("has its secret shown once, and kept sealed", async () => {
+  it("shows its secret once and stores it encrypted", async () => {
     const { host, secret } = await world.addHost();
     expect(secret).toMatch(/^[\w-]{43}$/);
-    const listed = await (await world.ask("/api/console/embedding", { as: "admin" })).text();
-    const stored = JSON.stringify(await world.harness.console.store.embedHosts.get(host.id));
-    expect([listed.includes(secret), stored.includes(secret)]).toEqual([false, false]);
+    const listText = await (await world.ask("/api/console/embedding", { as: "admin" })).text();
+    const storedText = JSON.stringify(await world.harness.console.store.embedHosts.get(host.id));
+    expect([listText.includes(secret), storedText.includes(secret)]).toEqual([false, false]);
   });
 
   it("rotates its secret and accepts the old one for a day or not at all", async () => {
@@ -45,8 +45,8 @@ describe("a host page", () => {
       return response.json();
     };
     const bring = async (by: string) => (await world.bring(await world.ticket({ secret: by, aud: host.audience }), { id: host.id })).status;
-    const { secret: second, host: changed } = await renew("keep-old");
-    expect(changed.oldSecretUntil).toBe(world.harness.console.now() + DAY_MS);
+    const { secret: second, host: changedHost } = await renew("keep-old");
+    expect(changedHost.oldSecretUntil).toBe(world.harness.console.now() + DAY_MS);
     expect([await bring(first), await bring(second)]).toEqual([201, 201]);
     world.pass(DAY_MS);
     await world.harness.renewCookies();
@@ -59,14 +59,14 @@ describe("a host page", () => {
   it("belongs to the team and marks a setter who is no longer an admin", async () => {
     const maker = await world.addMember("Mo Maker", "admin");
     const { host, secret } = await world.addHost({ name: "Of Mo" }, maker.cookie);
-    const listed = async () => (await world.ask("/api/console/embedding", { as: "owner" })).json();
-    const keeper = async () => (await listed()).hosts.find(({ id }: { id: string }) => id === host.id).keptBy;
+    const listHosts = async () => (await world.ask("/api/console/embedding", { as: "owner" })).json();
+    const keeper = async () => (await listHosts()).hosts.find(({ id }: { id: string }) => id === host.id).keptBy;
     const bring = async () => (await world.bring(await world.ticket({ secret, aud: host.audience }), { id: host.id })).status;
-    const put = (json: object) => world.ask(`/api/console/members/${maker.id}`, { as: "owner", method: "PUT", json });
+    const putMember = (json: object) => world.ask(`/api/console/members/${maker.id}`, { as: "owner", method: "PUT", json });
     expect(await keeper()).toEqual({ name: "Mo Maker" });
-    await put({ role: "viewer" });
+    await putMember({ role: "viewer" });
     expect([await keeper(), await bring()]).toEqual([{ name: "Mo Maker", lost: "role" }, 201]);
-    await put({ disabled: true });
+    await putMember({ disabled: true });
     expect(await keeper()).toEqual({ name: "Mo Maker", lost: "suspended" });
     await world.ask(`/api/console/members/${maker.id}`, { as: "owner", method: "DELETE" });
     expect([await keeper(), await bring()]).toEqual([{ name: "Mo Maker", lost: "removed" }, 201]);
@@ -83,12 +83,12 @@ describe("a host page", () => {
     const signed = () =>
       new SignJWT(world.claims({ aud: host.audience })).setProtectedHeader({ alg: "ES256", kid: "one" }).sign(privateKey);
     expect([await bring(await signed()), await bring(await signed())]).toEqual([201, 201]);
-    expect(server.seen.length).toBe(1);
+    expect(server.requests.length).toBe(1);
     // The well-known confusion: a public key used as a secret.
     expect(await bring(await world.ticket({ aud: host.audience, secret: JSON.stringify(jwk) }))).toBe(401);
   });
 
-  it("takes tickets of its old and its new key while both are at its address", async () => {
+  it("accepts tickets of its old and new key while both are published", async () => {
     const keys = await keyServer();
     try {
       const { host } = await world.addHost({ jwksUrl: `${keys.url}/jwks` });
@@ -124,7 +124,7 @@ describe("a host page", () => {
       keys.break(false);
       expect(await Promise.all([bring(), bring()])).toEqual([201, 201]);
       expect(keys.countRequests()).toBe(2);
-      // An unknown key id makes the console fetch the keys again; if that fails, the known keys stay valid.
+      // An unknown key id refetches the keys; if that fails, the known keys stay valid.
       await keys.add("two");
       keys.break(true);
       world.pass(30_000);
@@ -206,14 +206,14 @@ describe("a guest of a host page", () => {
 });
 
 it("reveals only whether an origin may frame a host page", async () => {
-  const ask = async (host: string, origin: string) => {
+  const requestTicket = async (host: string, origin: string) => {
     const response = await world.ask(`/api/embed/check?${new URLSearchParams({ host, origin })}`);
     const { known: isKnown, framing } = await response.json();
     return [response.headers.get("access-control-allow-origin"), isKnown, framing];
   };
-  expect(await ask(world.host.id, ORIGIN)).toEqual(["*", true, true]);
-  expect(await ask(world.host.id, "https://evil.example.com")).toEqual(["*", true, false]);
-  expect(await ask("nothing", ORIGIN)).toEqual(["*", false, false]);
+  expect(await requestTicket(world.host.id, ORIGIN)).toEqual(["*", true, true]);
+  expect(await requestTicket(world.host.id, "https://evil.example.com")).toEqual(["*", true, false]);
+  expect(await requestTicket("nothing", ORIGIN)).toEqual(["*", false, false]);
 });
 it("reports a full disk for a good ticket and a bad ticket as bad", async () => {
   // A world of its own: statements prepared earlier do not see the full disk.
@@ -236,7 +236,7 @@ async function keyServer() {
   const published = new Map<string, CryptoKey>();
   return {
     url: server.url,
-    countRequests: () => server.seen.length,
+    countRequests: () => server.requests.length,
     break: (broken: boolean) => void (isBroken = broken),
     async add(kid: string) {
       const { publicKey, privateKey } = await generateKeyPair("ES256");

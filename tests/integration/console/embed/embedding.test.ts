@@ -3,7 +3,7 @@ import { SignJWT } from "jose";
 import { describe, expect, it } from "vitest";
 import { EMBED_SESSION_MS } from "@/lib/contract/embed/embedding";
 import { EMBED_PATH_HEADER } from "@/lib/shared/console-paths";
-import { type Asking } from "@/tests/support/harness";
+import { type HarnessRequest } from "@/tests/support/harness";
 import { createEmbedWorld, SLOT } from "./embed-harness";
 
 const world = await createEmbedWorld();
@@ -13,7 +13,7 @@ const seconds = () => Math.floor(world.harness.console.now() / 1000);
 const MINUTES_10 = 600;
 
 describe("a wrong ticket is refused, with the reason for the host's admins only", () => {
-  const wrong: [name: string, why: string, make: () => Promise<string>][] = [
+  const wrongTickets: [name: string, why: string, make: () => Promise<string>][] = [
     ["expired", "expired", () => world.ticket({ iat: seconds() - 120, exp: seconds() - 60 })],
     ["of a clock ten minutes behind", "expired", () => world.ticket({ iat: seconds() - MINUTES_10, exp: seconds() - MINUTES_10 + 60 })],
     ["of a clock ten minutes ahead", "early", () => world.ticket({ iat: seconds() + MINUTES_10, exp: seconds() + MINUTES_10 + 60 })],
@@ -39,7 +39,7 @@ describe("a wrong ticket is refused, with the reason for the host's admins only"
     ["of a guest, where none may come", "guests", () => world.ticket({ sub: "visitor", guest: true })],
   ];
 
-  it.each(wrong)("%s", async (_name, reason, make) => {
+  it.each(wrongTickets)("%s", async (_name, reason, make) => {
     const response = await world.bring(await make());
     expect([response.status, response.headers.getSetCookie()]).toEqual([401, []]);
     expect((await response.json()).message).toBe(
@@ -53,10 +53,10 @@ describe("a wrong ticket is refused, with the reason for the host's admins only"
     expect(await world.whyRefused()).toBe("origin");
   });
 
-  it("used before, also where two bring it at once", async () => {
+  it("was used before, also by two requests at once", async () => {
     const ticket = await world.ticket();
-    const [one, other] = await Promise.all([world.bring(ticket), world.bring(ticket)]);
-    expect([one.status, other.status].sort()).toEqual([201, 401]);
+    const [first, second] = await Promise.all([world.bring(ticket), world.bring(ticket)]);
+    expect([first.status, second.status].sort()).toEqual([201, 401]);
     expect((await world.bring(ticket, { slot: "anotherslot1" })).status).toBe(401);
     expect(await world.whyRefused()).toBe("replayed");
   });
@@ -76,20 +76,20 @@ describe("a session of an embedded page", () => {
     expect(await response.json()).toEqual({ leftMs: EMBED_SESSION_MS, isSame: false });
   });
 
-  it("is a bearer where the browser keeps no cookie, worth the same", async () => {
+  it("works as a bearer when the browser stores no cookie", async () => {
     const response = await world.bring(await world.ticket(), { cookie: "" });
     expect(response.headers.getSetCookie()).toEqual([]);
     const { bearer } = await response.json();
-    const place = { [EMBED_PATH_HEADER]: `/embed/${world.host.id}/${SLOT}` };
+    const embedHeaders = { [EMBED_PATH_HEADER]: `/embed/${world.host.id}/${SLOT}` };
     const statusWith = (headers: Record<string, string>) =>
       world.ask("/api/console/views?screen=jobs", { headers }).then(({ status }) => status);
-    expect(await statusWith({ ...place, authorization: `Bearer ${bearer}` })).toBe(200);
-    expect(await statusWith({ ...place, authorization: `Bearer lde_${"x".repeat(43)}` })).toBe(401);
+    expect(await statusWith({ ...embedHeaders, authorization: `Bearer ${bearer}` })).toBe(200);
+    expect(await statusWith({ ...embedHeaders, authorization: `Bearer lde_${"x".repeat(43)}` })).toBe(401);
     expect(await statusWith({ authorization: `Bearer ${bearer}` })).toBe(401);
     expect(await statusWith({ [EMBED_PATH_HEADER]: `/embed/${world.host.id}/anotherslot1`, authorization: `Bearer ${bearer}` })).toBe(401);
   });
 
-  it("works only below its own address, where the console's cookie does not", async () => {
+  it("works only below its own address, unlike the console's cookie", async () => {
     const { cookie, headers } = await world.enter();
     const statusWith = (options: object) => world.ask("/api/console/views?screen=jobs", options).then(({ status }) => status);
     expect(await statusWith({ cookie, headers })).toBe(200);
@@ -107,12 +107,12 @@ describe("a session of an embedded page", () => {
     expect(inPage.status).toBe(401);
   });
 
-  it("can exist beside another session of the same member", async () => {
+  it("can exist next to another session of the same member", async () => {
     const item = await world.enter({}, "firstslot001");
-    const other = await world.enter({}, "secondslot02");
+    const otherSession = await world.enter({}, "secondslot02");
     expect((await world.ask("/api/embed/session", { ...item, method: "DELETE" })).status).toBe(204);
     expect((await world.ask("/api/embed/session", { ...item, method: "PATCH", json: {} })).status).toBe(401);
-    expect((await world.ask("/api/embed/session", { ...other, method: "PATCH", json: { theme: "dark" } })).status).toBe(204);
+    expect((await world.ask("/api/embed/session", { ...otherSession, method: "PATCH", json: { theme: "dark" } })).status).toBe(204);
   });
 
   it("is renewed by the next ticket while earlier requests keep their expiry", async () => {
@@ -126,7 +126,7 @@ describe("a session of an embedded page", () => {
     expect(await isOpen()).toBe(401);
   });
 
-  it("ends with those that it was renewed from, where the host page signs out", async () => {
+  it("ends with its predecessors when the host page signs out", async () => {
     const before = await world.enter();
     const response = await world.bring(await world.ticket(), { cookie: before.cookie });
     const cookie = response.headers.getSetCookie()[0]?.split(";")[0] ?? "";
@@ -135,7 +135,7 @@ describe("a session of an embedded page", () => {
       expect((await world.ask("/api/embed/session", { ...before, cookie: value, method: "PATCH", json: {} })).status).toBe(401);
   });
 
-  it("ends at once with a ticket for other things or another person in its place", async () => {
+  it("ends immediately with a ticket for another scope or person", async () => {
     for (const changes of [{ sub: "viewer@desk.test" }, { role: "viewer" }, { pages: ["jobs"] }]) {
       const before = await world.enter();
       const response = await world.bring(await world.ticket(changes), { cookie: before.cookie });
@@ -144,13 +144,13 @@ describe("a session of an embedded page", () => {
     }
   });
 
-  it("may no more than the ticket, the host page and the member, whichever is least", async () => {
-    const act = async (changes: object) => {
+  it("has the least rights of ticket, host page and member", async () => {
+    const patchSession = async (changes: object) => {
       const session = await world.enter({ ...changes });
       return (await (await world.ask("/api/queue", { ...session, method: "POST", json: { clear: true } })).json()).code;
     };
-    expect(await act({ role: "viewer" })).toBe("ROLE_TOO_LOW");
-    expect(await act({ sub: "viewer@desk.test" })).toBe("ROLE_TOO_LOW");
+    expect(await patchSession({ role: "viewer" })).toBe("ROLE_TOO_LOW");
+    expect(await patchSession({ sub: "viewer@desk.test" })).toBe("ROLE_TOO_LOW");
     const asAdmin = await world.enter({ sub: "admin@desk.test" });
     expect((await world.ask("/api/console/members", asAdmin)).status).toBe(403);
   });
@@ -167,7 +167,7 @@ describe("a session of an embedded page", () => {
     expect((await world.ask("/api/console/account", { ...session, method: "PUT", json: { name: "Another" } })).status).toBe(403);
   });
 
-  it("sees one connection where its ticket names one, and no other is there", async () => {
+  it("is limited to the connection that its ticket names", async () => {
     const shared = await world.harness.connect("http://127.0.0.1:9", "a key of a test");
     const first = await world.ownConnection();
     const session = await world.enter({ connection: first });
@@ -176,20 +176,20 @@ describe("a session of an embedded page", () => {
     expect((await world.ask(`/api/jobs?connection=${shared}`, session)).status).toBe(404);
   });
 
-  it("reaches only the team's connections, never the member's own", async () => {
+  it("reaches only the team's connections", async () => {
     const { memberId } = world.harness.viewerOf("operator");
     const { store, now } = world.harness.console;
-    const own = await store.connections.create({ name: "Own", baseUrl: "http://127.0.0.1:9", memberId, createdAt: now() });
+    const ownConnection = await store.connections.create({ name: "Own", baseUrl: "http://127.0.0.1:9", memberId, createdAt: now() });
     const session = await world.enter();
     const { connections } = await (await world.ask("/api/console/connections", session)).json();
-    const listed = connections.map(({ id }: { id: string }) => id);
-    expect([listed.includes(await world.ownConnection()), listed.includes(own.id)]).toEqual([true, false]);
-    expect((await world.ask(`/api/jobs?connection=${own.id}`, session)).status).toBe(404);
-    expect((await world.bring(await world.ticket({ connection: own.id }))).status).toBe(401);
+    const connectionIds = connections.map(({ id }: { id: string }) => id);
+    expect([connectionIds.includes(await world.ownConnection()), connectionIds.includes(ownConnection.id)]).toEqual([true, false]);
+    expect((await world.ask(`/api/jobs?connection=${ownConnection.id}`, session)).status).toBe(404);
+    expect((await world.bring(await world.ticket({ connection: ownConnection.id }))).status).toBe(401);
     expect(await world.whyRefused()).toBe("connection");
   });
 
-  it("is in the audit log with the host page that it was in", async () => {
+  it("is logged with its host page", async () => {
     const connection = await world.ownConnection();
     const session = await world.enter({ sub: "operator@desk.test" });
     await world.ask(`/api/queue?connection=${connection}`, { ...session, method: "POST", json: { clear: true } });
@@ -197,7 +197,7 @@ describe("a session of an embedded page", () => {
     expect(entries[0]).toMatchObject({ via: "embed Portal", member: { id: world.harness.viewerOf("operator").memberId } });
   });
 
-  it("lets a guest in where the host page may, who is no member anywhere else", async () => {
+  it("admits a guest, who isn't a member elsewhere", async () => {
     const { host, secret } = await world.addHost({ guests: true });
     const ticket = (changes = {}) => world.ticket({ secret, aud: host.audience, sub: "visitor 7", guest: true, name: "Grace", ...changes });
     const startResponse = await world.bring(await ticket(), { id: host.id });
@@ -219,7 +219,7 @@ describe("a session of an embedded page", () => {
     world.pass(EMBED_SESSION_MS + 1);
     await world.harness.renewCookies();
     expect(await isOpen(old)).toBe(false);
-    const stateOf = async (session: Asking) => (await world.ask("/api/console/session", session)).json();
+    const stateOf = async (session: HarnessRequest) => (await world.ask("/api/console/session", session)).json();
     expect(await stateOf(old)).toEqual({ state: "ended", cause: "expired" });
 
     const lowered = await world.enter({ sub: "admin@desk.test" });

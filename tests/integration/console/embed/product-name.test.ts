@@ -1,4 +1,4 @@
-// The name under which visitors of other products and of shares know the console.
+// The product name for visitors of other products and shares.
 import { expect, it, vi } from "vitest";
 import { PAGE_HEADER } from "@/lib/server/cookies";
 import { readEnv } from "@/lib/server/env";
@@ -7,8 +7,8 @@ import { EMBED_PATH_HEADER } from "@/lib/shared/console-paths";
 import { languages } from "@/lib/shared/languages";
 import { createHarness } from "@/tests/support/harness";
 
-const sent = vi.hoisted(() => ({ headers: new Headers() }));
-vi.mock("next/headers", () => ({ headers: () => Promise.resolve(sent.headers) }));
+const incoming = vi.hoisted(() => ({ headers: new Headers() }));
+vi.mock("next/headers", () => ({ headers: () => Promise.resolve(incoming.headers) }));
 await createHarness({ settings: { LIGHTDESK_PRODUCT_NAME: "Acme & Co. Studio" } });
 
 it("names the set product in frames and on shares, and Lightdesk to members", async () => {
@@ -17,11 +17,11 @@ it("names the set product in frames and on shares, and Lightdesk to members", as
       [EMBED_PATH_HEADER, "/embed/0123456789abcdef01/abcdefgh1234"],
       [PAGE_HEADER, "/share/token"],
     ] as const) {
-      sent.headers = new Headers({ [name]: value });
+      incoming.headers = new Headers({ [name]: value });
       const text = JSON.stringify(await messagesHere(language));
       expect([text.includes("Lightdesk"), text.includes("Acme & Co. Studio")]).toEqual([false, true]);
     }
-    sent.headers = new Headers({ [PAGE_HEADER]: "/jobs" });
+    incoming.headers = new Headers({ [PAGE_HEADER]: "/jobs" });
     expect(await messagesHere(language)).toBe(messagesOf[language]);
   }
 });

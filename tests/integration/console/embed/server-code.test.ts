@@ -64,7 +64,7 @@ async function start(language: Runnable, code: string, env: Record<string, strin
   return url;
 }
 
-const ask = (url: string, origin?: string, path = "/lightdesk-ticket") =>
+const requestTicket = (url: string, origin?: string, path = "/lightdesk-ticket") =>
   fetch(url + path, { method: "POST", headers: origin === undefined ? {} : { origin } });
 
 describe.each(serverLanguages.filter(isRunnable))("the server in %s", (language) => {
@@ -73,7 +73,7 @@ describe.each(serverLanguages.filter(isRunnable))("the server in %s", (language)
     expect(await (await fetch(url)).text()).toBe("<h1>A host page</h1>");
     const ids = new Set<unknown>();
     for (const origin of host.origins) {
-      const ticket = (await (await ask(url, origin)).text()).trim();
+      const ticket = (await (await requestTicket(url, origin)).text()).trim();
       const { payload, protectedHeader } = await jwtVerify(ticket, new TextEncoder().encode(secret), {
         audience: host.audience,
         issuer: origin,
@@ -83,8 +83,8 @@ describe.each(serverLanguages.filter(isRunnable))("the server in %s", (language)
       ids.add(payload.jti);
     }
     expect(ids.size).toBe(2);
-    for (const origin of ["https://evil.example", undefined]) expect((await ask(url, origin)).status).toBe(403);
-    expect((await ask(url, host.origins[0], "/another")).status).toBe(404);
+    for (const origin of ["https://evil.example", undefined]) expect((await requestTicket(url, origin)).status).toBe(403);
+    expect((await requestTicket(url, host.origins[0], "/another")).status).toBe(404);
   });
 });
 
@@ -98,7 +98,7 @@ it.for(["node", "php", "ruby"] as const)("signs with the key of a JWKS host page
   const code = serverCode(language, { ...settings, jwksUrl: "https://app.example.com/keys" });
   const url = await start(language, code, { LIGHTDESK_KEY_FILE: join(folder, "key.pem"), LIGHTDESK_KEY_ID: "one" }, context);
   const key: CryptoKey = await importSPKI(publicKey, "RS256");
-  const { protectedHeader } = await jwtVerify(await (await ask(url, host.origins[0])).text(), key, { audience: host.audience });
+  const { protectedHeader } = await jwtVerify(await (await requestTicket(url, host.origins[0])).text(), key, { audience: host.audience });
   expect(protectedHeader).toEqual({ alg: "RS256", kid: "one" });
 });
 

@@ -27,7 +27,7 @@ export async function createEventWorld() {
       repeat: (_ms, run) => ((tick = run), { stop: () => undefined }),
       limits,
     }),
-    /** What the timer does every 30 seconds. */
+    /** Runs the 30-second timer's work. */
     look: () => tick(),
     as: (role: "owner" | "operator" | "viewer" | "runner") => ({ cookie: harness.cookieOf(role) }),
     keep<S extends WebSocket>(socket: S): S {

@@ -13,7 +13,7 @@ const world = await createEventWorld();
 afterEach(() => world.endSockets());
 
 describe("a member who is signed in", () => {
-  it("gets a job's events from start to end in the interface's format", async () => {
+  it("receives a job's events from start to end in the API's format", async () => {
     const events = await world.listen("?clientId=mine", { ...world.as("operator"), origin: world.url });
     await greeted(events);
     expect(events.received[0]).toMatchObject({ type: "status", data: { sid: "mine" } });
@@ -67,7 +67,7 @@ describe("listeners are disconnected at the next check", () => {
     if (!member) throw new Error("no member");
     person = { id: member.id, cookie: await world.harness.mintCookie({ sub: member.id, version: member.sessionVersion }) };
   });
-  const ways: Record<string, () => Promise<Response>> = {
+  const cases: Record<string, () => Promise<Response>> = {
     "when they were removed": () => world.harness.request(`/api/console/members/${person.id}`, { as: "owner", method: "DELETE" }),
     "when their role was changed": () =>
       world.harness.request(`/api/console/members/${person.id}`, { as: "owner", method: "PUT", json: { role: "viewer" } }),
@@ -76,11 +76,11 @@ describe("listeners are disconnected at the next check", () => {
       return world.harness.request("/api/console/account/sessions", { cookie, method: "DELETE" });
     },
   };
-  it.each(Object.keys(ways))("%s", async (way) => {
+  it.each(Object.keys(cases))("%s", async (name) => {
     const events = await world.listen("", { cookie: person.cookie });
     await greeted(events);
     const closing = closed(events);
-    expect((await ways[way]?.())?.ok).toBe(true);
+    expect((await cases[name]?.())?.ok).toBe(true);
     world.look();
     expect(await closing).toEqual([1008, "Your session has ended. Sign in again."]);
   });
@@ -107,20 +107,23 @@ describe("listeners are disconnected at the next check", () => {
 
   it("when they switched connections, but not with an explicit connection", async () => {
     const little = await startLittleServer((_, response) => response.writeHead(404).end());
-    const other = await world.harness.connect(little.url, KEY);
+    const otherConnection = await world.harness.connect(little.url, KEY);
     const { id } = record(await (await world.harness.request("/api/console/connections", { cookie: person.cookie })).json().then(firstOf));
-    const [defaultEvents, named] = [
+    const [defaultEvents, namedEvents] = [
       await world.listen("", { cookie: person.cookie }),
       await world.listen(`?connection=${String(id)}`, { cookie: person.cookie }),
     ];
-    for (const item of [defaultEvents, named]) await greeted(item);
+    for (const item of [defaultEvents, namedEvents]) await greeted(item);
     const closing = closed(defaultEvents);
-    const used = await world.harness.request(`/api/console/connections/${other}/use`, { cookie: person.cookie, method: "POST" });
-    expect(used.ok).toBe(true);
+    const useResponse = await world.harness.request(`/api/console/connections/${otherConnection}/use`, {
+      cookie: person.cookie,
+      method: "POST",
+    });
+    expect(useResponse.ok).toBe(true);
     world.look();
     expect(await closing).toEqual([1008, "The connection was switched, changed or removed."]);
-    expect(named.socket.readyState).toBe(WebSocket.OPEN);
-    await world.harness.console.store.connections.remove(other);
+    expect(namedEvents.socket.readyState).toBe(WebSocket.OPEN);
+    await world.harness.console.store.connections.remove(otherConnection);
   });
 });
 const firstOf = (response: unknown) => (record(response).connections as unknown[])[0];
@@ -129,15 +132,15 @@ describe("a token", () => {
   it("is accepted in a header or in the address, from any origin", async () => {
     const { token, headers } = await makeToken(world.harness, "viewer");
     const foreign = { origin: "https://elsewhere.example", "sec-fetch-site": "cross-site" };
-    const ways: [string, Record<string, string>][] = [
+    const cases: [string, Record<string, string>][] = [
       ["", headers],
       ["", { ...headers, ...foreign }],
       ["", { authorization: `Bearer ${token}` }],
       [`?token=${token}`, foreign],
       [`?token=${token}`, { ...headers, cookie: "lightdesk.session=nonsense" }],
     ];
-    for (const [query, sent] of ways) {
-      const events = await world.listen(query, sent);
+    for (const [query, headers] of cases) {
+      const events = await world.listen(query, headers);
       await greeted(events);
       await events.close();
     }
@@ -146,15 +149,15 @@ describe("a token", () => {
 
   it("is refused if wrong, contradicted or without events, whatever the cookie", async () => {
     const [good, narrow] = [await makeToken(world.harness, "owner"), await makeToken(world.harness, "owner", { operations: ["listJobs"] })];
-    const elsewhere = await makeToken(world.harness, "owner", { connectionIds: ["elsewhere"] });
+    const otherToken = await makeToken(world.harness, "owner", { connectionIds: ["elsewhere"] });
     const { cookie } = world.as("owner");
     const refused: [number, string, Record<string, string>][] = [
       [401, "?token=nonsense", { cookie }],
       [401, `?token=${narrow.token}`, { ...good.headers, cookie }],
       [400, `?token=${narrow.token}`, { authorization: `Bearer ${good.token}` }],
       [403, `?token=${narrow.token}`, { cookie }],
-      [409, "", { ...elsewhere.headers, cookie }],
-      [404, "?connection=embedded", { ...elsewhere.headers, cookie }],
+      [409, "", { ...otherToken.headers, cookie }],
+      [404, "?connection=embedded", { ...otherToken.headers, cookie }],
     ];
     for (const [status, query, headers] of refused)
       expect([query, await refusedWith(`${world.url}/ws${query}`, headers)]).toEqual([query, status]);
@@ -181,7 +184,7 @@ describe("a token", () => {
 });
 
 describe("a rejected listener", () => {
-  it("and answers no ping is ended at the second one", async () => {
+  it("is ended at the second unanswered ping", async () => {
     const socket = new WebSocket(`${world.url.replace("http", "ws")}/ws`, { headers: world.as("viewer"), autoPong: false });
     world.keep(socket);
     await once(socket, "message");
@@ -193,7 +196,7 @@ describe("a rejected listener", () => {
   });
 
   it("gets 429 beyond the socket limits until one closes", async () => {
-    const mine = [await world.listen(), await world.listen(), await world.listen()];
+    const ownSocket = [await world.listen(), await world.listen(), await world.listen()];
     expect(await refusedWith(`${world.url}/ws`, world.as("operator"))).toBe(429);
     await world.listen("", world.as("viewer"));
     await world.listen("", world.as("viewer"));
@@ -201,7 +204,7 @@ describe("a rejected listener", () => {
     world.from.address = "192.0.2.2";
     await world.listen("", world.as("viewer"));
     expect(await refusedWith(`${world.url}/ws`, world.as("viewer"))).toBe(429);
-    await mine[0]?.close();
+    await ownSocket[0]?.close();
     await until("there is room again", async () => (await refusedWith(`${world.url}/ws`, world.as("operator"))) === undefined);
   });
 });

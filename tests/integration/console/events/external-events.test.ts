@@ -19,10 +19,10 @@ describe("an external service", () => {
   async function startService(autoPong = true): Promise<Service> {
     const http = createServer((_request, response) => void response.writeHead(404).end());
     const peers: WebSocket[] = [];
-    const seen: Service["seen"] = [];
+    const requests: Service["seen"] = [];
     const feed = new WebSocketServer({ server: http, path: "/below/ws", autoPong });
     feed.on("connection", (peer, request) => {
-      seen.push({ url: request.url ?? "", headers: request.headers });
+      requests.push({ url: request.url ?? "", headers: request.headers });
       peers.push(peer);
     });
     http.listen(0, "127.0.0.1");
@@ -33,7 +33,7 @@ describe("an external service", () => {
       http.closeAllConnections();
       await once(http, "close");
     };
-    return { url: `http://127.0.0.1:${(http.address() as AddressInfo).port}/below`, seen, peers, close };
+    return { url: `http://127.0.0.1:${(http.address() as AddressInfo).port}/below`, seen: requests, peers, close };
   }
   beforeEach(async () => {
     service = await startService();
@@ -50,7 +50,7 @@ describe("an external service", () => {
     return { events, peer };
   }
 
-  it("receives the key in a header and the client id, and nothing of the browser", async () => {
+  it("receives the key in a header and the client id, but nothing of the browser", async () => {
     const { peer, events } = await through({ ...world.as("operator"), origin: world.url, "user-agent": "a browser" });
     expect(service.seen).toEqual([
       { url: "/below/ws?clientId=me", headers: expect.objectContaining({ "x-api-key": KEY, "user-agent": "lightdesk" }) },
@@ -67,12 +67,12 @@ describe("an external service", () => {
     const received: unknown[] = [];
     events.socket.on("message", (data: Buffer, isBinary: boolean) => received.push(isBinary ? [...data] : JSON.parse(data.toString())));
     const picture = Buffer.from([0, 0, 0, 1, 0, 0, 0, 2, 0x89, 0x50]);
-    const say = (type: string, data: object) => peer.send(JSON.stringify({ type, data }));
-    say("executing", { node: "1", prompt_id: "7", number: 18446744073709552000 });
+    const sendEvent = (type: string, data: object) => peer.send(JSON.stringify({ type, data }));
+    sendEvent("executing", { node: "1", prompt_id: "7", number: 18446744073709552000 });
     peer.send(picture);
-    say("execution_error", { exception_message: `the key ${KEY} again`, [KEY]: encodeURIComponent(JSON.stringify(KEY)) });
+    sendEvent("execution_error", { exception_message: `the key ${KEY} again`, [KEY]: encodeURIComponent(JSON.stringify(KEY)) });
     peer.send(`{"type":"status","data":"${[...KEY].map((letter) => `\\u00${letter.charCodeAt(0).toString(16)}`).join("")}"}`);
-    say("execution_error", { current_inputs: { api_key_comfy_org: ["abc"], seed: [1] } });
+    sendEvent("execution_error", { current_inputs: { api_key_comfy_org: ["abc"], seed: [1] } });
     peer.send(`no JSON, but the key ${KEY}`);
     peer.send(Buffer.concat([Buffer.from([0, 0, 0, 3, 0, 0, 0, 1, 49]), Buffer.from(KEY)]));
     peer.send(`{"type":"seed","data":{"seed":18446744073709551615}}`);
@@ -110,9 +110,9 @@ describe("an external service", () => {
     expect(await first).toEqual([1013, "The service sent a message of more than 8 MiB."]);
 
     service.peers.length = 0;
-    const gone = await through();
-    const second = closed(gone.events);
-    gone.peer.close(1000, `the key ${KEY}`);
+    const closedStream = await through();
+    const second = closed(closedStream.events);
+    closedStream.peer.close(1000, `the key ${KEY}`);
     expect(await second).toEqual([1013, "The service closed the connection."]);
 
     const silent = await startService(false);
@@ -140,14 +140,14 @@ describe("an external service", () => {
       401: [1008, "The service refuses the key of this connection."],
       503: [1013, "The service of this connection is unreachable."],
     };
-    for (const [status, said] of Object.entries(answers)) {
+    for (const [status, message] of Object.entries(answers)) {
       const little = await startLittleServer((_, response) => response.writeHead(Number(status), { location: `${service.url}/ws` }).end());
       const id = await world.harness.connect(little.url, KEY);
-      expect(await closed(await world.listen(`?connection=${id}`)), status).toEqual(said);
+      expect(await closed(await world.listen(`?connection=${id}`)), status).toEqual(message);
       await little.close();
     }
-    for (const place of ["http://127.0.0.1:1", "http://169.254.169.254"])
-      expect(await closed(await world.listen(`?connection=${await world.harness.connect(place, KEY)}`))).toEqual([
+    for (const path of ["http://127.0.0.1:1", "http://169.254.169.254"])
+      expect(await closed(await world.listen(`?connection=${await world.harness.connect(path, KEY)}`))).toEqual([
         1013,
         "The service of this connection is unreachable.",
       ]);

@@ -37,7 +37,7 @@ async function details(connection: string) {
 
 test("omits a job's classes until a catalogue was read, and requests none", async () => {
   expect(await details(await harness.connect(server.url, KEY))).not.toHaveProperty("class_names");
-  expect(server.seen.filter(({ url }) => url.includes("object_info"))).toEqual([]);
+  expect(server.requests.filter(({ url }) => url.includes("object_info"))).toEqual([]);
 });
 
 test.each([
@@ -49,10 +49,10 @@ test.each([
   const catalogue = await harness.request(`/api/object_info?connection=${connection}`, { as: "viewer" });
   expect(catalogue.status).toBe(200);
   await catalogue.arrayBuffer();
-  const requestCount = server.seen.length;
+  const requestCount = server.requests.length;
   const job = await details(connection);
   expect(job.class_names).toEqual({ EmptyImage: "Empty Image", SaveImage: "Save Image [REDACTED]" });
   expect(job.workflow).toEqual({ prompt });
-  expect(server.seen.slice(requestCount).filter(({ url }) => url.includes("object_info"))).toEqual([]);
+  expect(server.requests.slice(requestCount).filter(({ url }) => url.includes("object_info"))).toEqual([]);
   expect(await details(await harness.connect(server.url, KEY))).not.toHaveProperty("class_names");
 });

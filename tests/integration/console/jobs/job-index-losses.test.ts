@@ -1,4 +1,4 @@
-// Jobs that the job index could not record are read again; until then, nothing older counts as known.
+// Jobs that the index could not record are read again; until then, nothing older counts as known.
 import { rm } from "node:fs/promises";
 import { afterEach, expect, test, vi } from "vitest";
 import { type Failure } from "@/lib/contract/failure";
@@ -42,7 +42,7 @@ async function world(before?: Kept, now = fastClock()) {
   type State = { isBusy: boolean; pages: number; hangs: boolean; requests: { atMs: number; limit: unknown }[]; refusal?: Failure };
   const state: State = { isBusy: false, pages: 0, hangs: false, requests: [] };
   const pass = (response: JobsAnswer) => {
-    // So much arrived at once that there was no room for this page.
+    // Too much arrived at once to index this page.
     for (let count = 0; state.isBusy && count < 50; count += 1) jobIndex.see(id, () => []);
     jobIndex.see(id, () => notesOf(toJobResponse("jobs", response) ?? { subject: "jobs", value: { ...response, jobs: [] } }));
   };
@@ -124,14 +124,14 @@ test("stops without waiting for a hung service or a long write, and resumes", as
   await vi.advanceTimersByTimeAsync(5000);
   await stopped;
   vi.useRealTimers();
-  const written = await indexedCount();
-  expect(written).toBeLessThan(1000);
+  const countBefore = await indexedCount();
+  expect(countBefore).toBeLessThan(1000);
   const next = await world(storeState);
-  expect(await next.indexedCount()).toBe(written);
+  expect(await next.indexedCount()).toBe(countBefore);
   await until("all of it is known", async () => (await next.indexedCount()) === 1000);
 });
 
-test("answers that wait together are all written", async () => {
+test("writes all responses that wait together", async () => {
   const { jobIndex, id, jobs, add, indexedCount, pass, newestPage } = await world();
   add(30);
   const ended = newestPage();

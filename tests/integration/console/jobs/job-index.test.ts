@@ -18,10 +18,10 @@ afterEach(async () => {
 const HOUR_MS = 60 * 60_000;
 const NEWEST_MS = Date.UTC(2026, 4, 3);
 type Job = { id: string; status: string; create_time: number };
-type Elsewhere = LittleServer & { jobs: Job[]; isDown: boolean; details: string[] };
+type OtherService = LittleServer & { jobs: Job[]; isDown: boolean; details: string[] };
 
 /** Another service with jobs that the console does not know: the newest first, one an hour. */
-async function elsewhere(count: number): Promise<Elsewhere> {
+async function startOtherService(count: number): Promise<OtherService> {
   const jobs = Array.from({ length: count }, (_, at) => ({
     id: `job-${String(at).padStart(4, "0")}`,
     status: "completed",
@@ -68,7 +68,7 @@ const complete = (harness: Harness, connection: string) =>
   });
 
 test("finds jobs submitted elsewhere and reports how far back the index reaches", async () => {
-  const [service, harness] = await Promise.all([elsewhere(230), desk()]);
+  const [service, harness] = await Promise.all([startOtherService(230), desk()]);
   const connection = await harness.connect(service.url, "sk-key");
   const first = await find(harness, `text=job-0229&connection=${connection}`);
   expect(first).toMatchObject({ jobs: [], reach: { extent: "reading" } });
@@ -92,8 +92,8 @@ test("finds jobs submitted elsewhere and reports how far back the index reaches"
   expect(service.details).toEqual(["job-0001"]);
 });
 
-test("jobs that the service removed vanish once its list was read again", async () => {
-  const [service, harness] = await Promise.all([elsewhere(12), desk()]);
+test("removes deleted jobs once the list was read again", async () => {
+  const [service, harness] = await Promise.all([startOtherService(12), desk()]);
   const connection = await harness.connect(service.url, "sk-key");
   await find(harness, `from=1&connection=${connection}`);
   await complete(harness, connection);
@@ -101,8 +101,8 @@ test("jobs that the service removed vanish once its list was read again", async 
   await until("it is gone", async () => (await find(harness, `from=1&connection=${connection}`)).pagination.total === 11);
 });
 
-test("keeps the newest jobs up to the limit and says so", async () => {
-  const [service, harness] = await Promise.all([elsewhere(420), desk({ LIGHTDESK_LEDGER_JOBS: "100" })]);
+test("keeps the newest jobs up to the limit and reports it", async () => {
+  const [service, harness] = await Promise.all([startOtherService(420), desk({ LIGHTDESK_LEDGER_JOBS: "100" })]);
   const connection = await harness.connect(service.url, "sk-key");
   await find(harness, `within=8000&connection=${connection}`);
   const reach = await until("it is full", async () => {
@@ -115,7 +115,7 @@ test("keeps the newest jobs up to the limit and says so", async () => {
 });
 
 test("shows cached jobs with their age while the service is down, then resumes", async () => {
-  const [service, harness] = await Promise.all([elsewhere(5), desk()]);
+  const [service, harness] = await Promise.all([startOtherService(5), desk()]);
   const connection = await harness.connect(service.url, "sk-key");
   await find(harness, `from=1&connection=${connection}`);
   await complete(harness, connection);
@@ -130,7 +130,7 @@ test("shows cached jobs with their age while the service is down, then resumes",
 });
 
 test("rebuilds a lost job index", async () => {
-  const [service, harness] = await Promise.all([elsewhere(5), desk()]);
+  const [service, harness] = await Promise.all([startOtherService(5), desk()]);
   const connection = await harness.connect(service.url, "sk-key");
   await find(harness, `from=1&connection=${connection}`);
   await complete(harness, connection);
@@ -138,24 +138,24 @@ test("rebuilds a lost job index", async () => {
   const database = new SqliteConnection(join(harness.folder, "console.sqlite"));
   database.exec("DELETE FROM ledger_jobs; DELETE FROM ledger_connections;");
   database.close();
-  const again = startComposition({ env: harness.console.env });
-  await again.ready;
+  const restarted = startComposition({ env: harness.console.env });
+  await restarted.ready;
   try {
     const reach = await complete(harness, connection);
     expect(reach.extent).toBe("all");
     expect((await find(harness, `from=1&connection=${connection}`)).pagination.total).toBe(5);
   } finally {
-    await again.stop();
+    await restarted.stop();
     await rm(harness.folder, { recursive: true, force: true });
   }
 });
 
-test("does not search earlier jobs of a redirected connection", async () => {
-  const [one, other, harness] = await Promise.all([elsewhere(5), elsewhere(2), desk()]);
-  const connection = await harness.connect(one.url, "sk-key");
+test("doesn't search earlier jobs of a redirected connection", async () => {
+  const [first, otherServer, harness] = await Promise.all([startOtherService(5), startOtherService(2), desk()]);
+  const connection = await harness.connect(first.url, "sk-key");
   await find(harness, `from=1&connection=${connection}`);
   await complete(harness, connection);
-  const json = { baseUrl: other.url, key: "sk-key", keep: true };
+  const json = { baseUrl: otherServer.url, key: "sk-key", keep: true };
   const changed = await harness.request(`/api/console/connections/${connection}`, { as: "admin", method: "PUT", json });
   expect(changed.status).toBe(200);
   await until("only the new ones are there", async () => {

@@ -45,13 +45,13 @@ test("keeps a submission's label in the list, the details and the history", asyn
 
 test("keeps labels in the console and sends none to the service", async () => {
   await submit("seed%2041");
-  expect(JSON.stringify(service.seen.map(({ headers, body }) => [headers, body.toString()]))).not.toContain("seed");
+  expect(JSON.stringify(service.requests.map(({ headers, body }) => [headers, body.toString()]))).not.toContain("seed");
 });
 
 test("shows no label for the same id at another connection", async () => {
   await submit("here");
-  const elsewhere = await harness.connect(service.url, "another-key");
-  expect((await read("/api/jobs", elsewhere)).jobs?.[0]).not.toHaveProperty("job_label");
+  const otherConnection = await harness.connect(service.url, "another-key");
+  expect((await read("/api/jobs", otherConnection)).jobs?.[0]).not.toHaveProperty("job_label");
 });
 
 test.each([
@@ -71,18 +71,18 @@ test("cuts a label to one line of 120 characters", async () => {
 
 test("links a rerun with its original and ignores such links from services", async () => {
   await submit("first");
-  const again = await harness.request(`/api/prompt?connection=${connection}`, {
+  const secondResponse = await harness.request(`/api/prompt?connection=${connection}`, {
     as: "operator",
     method: "POST",
     json: { prompt: { "1": { class_type: "SaveImage", inputs: {} } } },
     headers: { "idempotency-key": `press-of-${crypto.randomUUID()}`, "x-lightdesk-rerun-of": "job-1" },
   });
-  expect(await again.json()).toMatchObject({ prompt_id: "job-2" });
+  expect(await secondResponse.json()).toMatchObject({ prompt_id: "job-2" });
   const { jobs } = await read("/api/jobs");
   expect(jobs?.map(({ rerun_of }) => rerun_of)).toEqual([undefined, "job-1"]);
   expect(await read("/api/jobs/job-1")).toMatchObject({ reruns: ["job-2"] });
-  const sent = service.seen.map(({ headers, body }) => [headers, body.toString()]);
-  expect(JSON.stringify(sent)).not.toContain("x-lightdesk-rerun-of");
-  const elsewhere = await harness.connect(service.url, "third-key");
-  expect(await read("/api/jobs/job-1", elsewhere)).not.toHaveProperty("reruns");
+  const requests = service.requests.map(({ headers, body }) => [headers, body.toString()]);
+  expect(JSON.stringify(requests)).not.toContain("x-lightdesk-rerun-of");
+  const otherConnection = await harness.connect(service.url, "third-key");
+  expect(await read("/api/jobs/job-1", otherConnection)).not.toHaveProperty("reruns");
 });

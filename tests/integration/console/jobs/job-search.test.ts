@@ -107,7 +107,7 @@ test("pages, totals and orders are those of the list", async () => {
   expect((await idsOf("text=paginated&sort_by=execution_time")).length).toBe(3);
 });
 
-test("does not find a job removed from the history", async () => {
+test("doesn't find a job removed from the history", async () => {
   const id = await submit(withTexts("ephemeral"));
   await ended(id);
   expect(await idsOf("text=ephemeral")).toEqual([id]);
@@ -123,20 +123,20 @@ test("neither indexes nor stores a secret in an input", async () => {
   await ended(id);
   expect(await idsOf("text=watercolour")).toEqual([id]);
   for (const word of ["abcdefghij", "hunter2", "sk-abc"]) expect(await idsOf(`text=${word}`)).toEqual([]);
-  const stored = await harness.stored();
-  expect(stored).toContain(id);
-  for (const word of ["abcdefghijklmnop", "hunter2hunter2"]) expect(stored).not.toContain(word);
+  const storedText = await harness.stored();
+  expect(storedText).toContain(id);
+  for (const word of ["abcdefghijklmnop", "hunter2hunter2"]) expect(storedText).not.toContain(word);
 });
 
 test("refuses to search another member's own connection", async () => {
   const { store, now } = harness.console;
   const { memberId } = harness.viewerOf("admin");
-  const own = await store.connections.create({ name: "Own", baseUrl: "http://127.0.0.1:9", memberId, createdAt: now() });
+  const ownConnection = await store.connections.create({ name: "Own", baseUrl: "http://127.0.0.1:9", memberId, createdAt: now() });
   for (const path of ["search?text=a&", "people?"]) {
-    const response = await harness.request(`/api/console/jobs/${path}connection=${own.id}`, { as: "owner" });
+    const response = await harness.request(`/api/console/jobs/${path}connection=${ownConnection.id}`, { as: "owner" });
     expect(response.status).toBe(404);
   }
-  const file = await harness.request(`/api/console/jobs/export?text=a&connection=${own.id}`, { as: "owner" });
+  const file = await harness.request(`/api/console/jobs/export?text=a&connection=${ownConnection.id}`, { as: "owner" });
   expect(file.status).toBe(404);
 });
 
@@ -149,14 +149,14 @@ test("names the parameter of an invalid query", async () => {
 test("finds a job on the member's other connections only", async () => {
   const { store, now } = harness.console;
   const jobId = crypto.randomUUID();
-  const own = { name: "Line", baseUrl: "http://127.0.0.1:1", createdAt: now() };
+  const connectionFields = { name: "Line", baseUrl: "http://127.0.0.1:1", createdAt: now() };
   const { memberId } = harness.viewerOf("admin");
-  const theirs = await store.connections.create({ ...own, memberId });
+  const otherConnection = await store.connections.create({ ...connectionFields, memberId });
   await store.members.setLastConnection(memberId, "embedded");
-  await store.jobIndexStore.note(theirs.id, [{ jobId, createdMs: now(), item: { id: jobId, status: "completed" } }], 100);
+  await store.jobIndexStore.note(otherConnection.id, [{ jobId, createdMs: now(), item: { id: jobId, status: "completed" } }], 100);
   expect(await findJobElsewhere(harness.contextOf("viewer"), jobId)).toBeUndefined();
-  expect(await findJobElsewhere(harness.contextOf("admin"), jobId)).toBe(theirs.id);
-  const shared = await store.connections.create(own);
+  expect(await findJobElsewhere(harness.contextOf("admin"), jobId)).toBe(otherConnection.id);
+  const shared = await store.connections.create(connectionFields);
   await store.jobIndexStore.note(shared.id, [{ jobId, createdMs: now(), item: { id: jobId, status: "completed" } }], 100);
   expect(await findJobElsewhere(harness.contextOf("viewer"), jobId)).toBe(shared.id);
 });

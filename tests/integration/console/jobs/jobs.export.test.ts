@@ -1,17 +1,17 @@
-// The whole filtered list as a file, from services that answer in pages or break in the middle, or for a browser that leaves.
+// The filtered list as a file, from services that page or fail midway, or for a browser that disconnects.
 import { expect, test } from "vitest";
 import { createHarness } from "@/tests/support/harness";
-import { answerJson, type Seen } from "@/tests/support/little-server";
+import { answerJson, type ReceivedRequest } from "@/tests/support/little-server";
 import { startLittleServer } from "@/tests/support/servers";
 import { until } from "@/tests/support/until";
 
 const harness = await createHarness({ now: () => Date.parse("2026-03-01T12:00:00Z"), upstreamLimits: { attempts: 1 } });
 
-const job = (index: number, more: object = {}) => ({
+const job = (index: number, overrides: object = {}) => ({
   id: `job-${index}`,
   status: "completed",
   create_time: 1_767_225_600_000 + index,
-  ...more,
+  ...overrides,
 });
 
 const WORKFLOW = "w1";
@@ -19,24 +19,24 @@ const exportPath = (connection: string, query: string) =>
   `/api/console/jobs/export?connection=${connection}&workflow_id=${WORKFLOW}&${query}`;
 
 type Page = { limit: number; offset: number; url: URL };
-async function connect(answer: (page: Page, response: Parameters<typeof answerJson>[0], seen: Seen) => void) {
-  const server = await startLittleServer((seen, response) => {
-    const url = new URL(seen.url, "http://service.test");
-    answer({ limit: Number(url.searchParams.get("limit")), offset: Number(url.searchParams.get("offset")), url }, response, seen);
+async function connect(respond: (page: Page, response: Parameters<typeof answerJson>[0], request: ReceivedRequest) => void) {
+  const server = await startLittleServer((request, response) => {
+    const url = new URL(request.url, "http://service.test");
+    respond({ limit: Number(url.searchParams.get("limit")), offset: Number(url.searchParams.get("offset")), url }, response, request);
   });
   const connection = await harness.connect(server.url, "comfyui-0123456789abcdef0123456789abcdef");
   const get = (query: string, signal?: AbortSignal) =>
     harness.request(exportPath(connection, query), { as: "viewer", ...(signal && { signal }) });
   /** The requests of exports: the console also reads the list by itself, without a filter, once a connection has been used for a while. */
-  const listRequests = () => server.seen.filter(({ url }) => url.includes(`workflow_id=${WORKFLOW}`));
+  const listRequests = () => server.requests.filter(({ url }) => url.includes(`workflow_id=${WORKFLOW}`));
   return { connection, get, listRequests };
 }
 
 function pageOf(jobs: readonly object[], { limit, offset }: Page, maxRows = limit) {
-  const some = jobs.slice(offset, offset + Math.min(limit, maxRows));
-  return { jobs: some, pagination: { offset, limit, total: jobs.length, has_more: offset + some.length < jobs.length } };
+  const page = jobs.slice(offset, offset + Math.min(limit, maxRows));
+  return { jobs: page, pagination: { offset, limit, total: jobs.length, has_more: offset + page.length < jobs.length } };
 }
-const many = Array.from({ length: 2500 }, (_, index) => job(index));
+const manyJobs = Array.from({ length: 2500 }, (_, index) => job(index));
 const idsOf = (csv: string) =>
   csv
     .trim()
@@ -45,52 +45,52 @@ const idsOf = (csv: string) =>
     .map((line) => line.split(",")[0]);
 
 test("exports 2,500 jobs as one CSV in list order, named by date", async () => {
-  const { get, listRequests } = await connect((page, response) => answerJson(response, pageOf(many, page)));
-  const answer = await get("format=csv");
-  expect(answer.headers.get("content-type")).toBe("text/csv; charset=utf-8");
-  expect(answer.headers.get("content-disposition")).toBe('attachment; filename="jobs-2026-03-01.csv"');
-  expect(answer.headers.get("x-total-count")).toBe("2500");
-  const bytes = new Uint8Array(await answer.arrayBuffer());
+  const { get, listRequests } = await connect((page, response) => answerJson(response, pageOf(manyJobs, page)));
+  const reply = await get("format=csv");
+  expect(reply.headers.get("content-type")).toBe("text/csv; charset=utf-8");
+  expect(reply.headers.get("content-disposition")).toBe('attachment; filename="jobs-2026-03-01.csv"');
+  expect(reply.headers.get("x-total-count")).toBe("2500");
+  const bytes = new Uint8Array(await reply.arrayBuffer());
   expect([...bytes.slice(0, 3)]).toEqual([0xef, 0xbb, 0xbf]);
-  expect(idsOf(new TextDecoder().decode(bytes))).toEqual(many.map(({ id }) => id));
+  expect(idsOf(new TextDecoder().decode(bytes))).toEqual(manyJobs.map(({ id }) => id));
   expect(listRequests()).toHaveLength(3);
 });
 
 test("reads to the end when a service returns smaller pages", async () => {
-  const { get } = await connect((page, response) => answerJson(response, pageOf(many.slice(0, 45), page, 20)));
+  const { get } = await connect((page, response) => answerJson(response, pageOf(manyJobs.slice(0, 45), page, 20)));
   expect(idsOf(await (await get("format=csv")).text())).toHaveLength(45);
 });
 
 test("writes each job once when new jobs shift the pages", async () => {
-  let added: object[] = [];
+  let addedRows: object[] = [];
   const { get } = await connect((page, response) => {
-    answerJson(response, pageOf([...added, ...many], page));
-    added = [job(-1), job(-2)];
+    answerJson(response, pageOf([...addedRows, ...manyJobs], page));
+    addedRows = [job(-1), job(-2)];
   });
   const ids = idsOf(await (await get("format=csv")).text());
   expect(new Set(ids).size).toBe(ids.length);
-  expect(ids).toEqual(many.map(({ id }) => id));
+  expect(ids).toEqual(manyJobs.map(({ id }) => id));
 });
 
 test("forwards filters to the service and refuses bad ones", async () => {
   const { get, listRequests } = await connect((page, response) => answerJson(response, pageOf([], page)));
   await (await get("format=json&status=failed,cancelled&sort_order=asc&offset=300&limit=25")).text();
-  const sent = new URL(listRequests()[0]?.url ?? "", "http://service.test").searchParams;
-  expect(Object.fromEntries(sent)).toMatchObject({ workflow_id: WORKFLOW, sort_order: "asc", offset: "0", limit: "1000" });
-  expect(sent.get("status")).toBe("failed,cancelled");
+  const listParams = new URL(listRequests()[0]?.url ?? "", "http://service.test").searchParams;
+  expect(Object.fromEntries(listParams)).toMatchObject({ workflow_id: WORKFLOW, sort_order: "asc", offset: "0", limit: "1000" });
+  expect(listParams.get("status")).toBe("failed,cancelled");
   expect((await get("format=xml")).status).toBe(400);
   expect((await get("status=asleep")).status).toBe(400);
 });
 
 test("exports JSON in the interface's shape with a count and completeness", async () => {
-  const { get } = await connect((page, response) => answerJson(response, pageOf(many, page)));
+  const { get } = await connect((page, response) => answerJson(response, pageOf(manyJobs, page)));
   const file = await (await get("format=json")).json();
   expect(file).toMatchObject({ exported_at: "2026-03-01T12:00:00.000Z", total: 2500, count: 2500, complete: true });
   expect(file.jobs).toHaveLength(2500);
   expect(file.jobs[7]).toMatchObject({ id: "job-7", status: "completed" });
 });
 
-test("exports an empty list as an empty file that says so", async () => {
+test("exports an empty list as an empty file with a note", async () => {
   const { get } = await connect((page, response) => answerJson(response, pageOf([], page)));
   expect(await (await get("format=json")).json()).toMatchObject({ total: 0, count: 0, complete: true, jobs: [] });
   expect(idsOf(await (await get("format=csv")).text())).toEqual([]);
@@ -99,7 +99,7 @@ test("exports an empty list as an empty file that says so", async () => {
 test("states what is missing when the service fails on the second page", async () => {
   const { get } = await connect((page, response) =>
     page.offset === 0
-      ? answerJson(response, pageOf(many, page))
+      ? answerJson(response, pageOf(manyJobs, page))
       : answerJson(response, { code: "DATABASE_DOWN", message: "no pages today" }, 500),
   );
   const csv = await get("format=csv");
@@ -111,15 +111,15 @@ test("states what is missing when the service fails on the second page", async (
   expect(json).toMatchObject({ total: 2500, count: 1000, complete: false, failure: { message: "no pages today" } });
 });
 
-test("answers a refusal instead of a file when the service fails at once", async () => {
+test("answers a refusal instead of a file when the service fails immediately", async () => {
   const { get } = await connect((_, response) => answerJson(response, { code: "DATABASE_DOWN", message: "no" }, 500));
-  const answer = await get("format=csv");
-  expect(answer.status).toBe(502);
-  expect(answer.headers.get("content-disposition")).toBeNull();
+  const reply = await get("format=csv");
+  expect(reply.status).toBe(502);
+  expect(reply.headers.get("content-disposition")).toBeNull();
 });
 
 test("stops reading when the browser disconnects", async () => {
-  const { get, listRequests } = await connect((page, response) => answerJson(response, pageOf(many, page)));
+  const { get, listRequests } = await connect((page, response) => answerJson(response, pageOf(manyJobs, page)));
   const reader = (await get("format=csv")).body?.getReader();
   await reader?.read();
   await reader?.read();
@@ -131,16 +131,16 @@ test("stops reading when the browser disconnects", async () => {
 test("aborts the pending page when the request ends", async () => {
   let closed = false;
   const { get, listRequests } = await connect((page, response) => {
-    if (page.offset === 0) return answerJson(response, pageOf(many, page));
+    if (page.offset === 0) return answerJson(response, pageOf(manyJobs, page));
     response.on("close", () => void (closed = true));
   });
-  const leaving = new AbortController();
-  const reader = (await get("format=json", leaving.signal)).body?.getReader();
+  const controller = new AbortController();
+  const reader = (await get("format=json", controller.signal)).body?.getReader();
   await reader?.read();
   await reader?.read();
   const rest = reader?.read();
   await until("the second page is asked for", () => listRequests().length === 2);
-  leaving.abort();
+  controller.abort();
   await until("the service sees it", () => closed);
   await rest;
 });
@@ -170,22 +170,22 @@ test("escapes formulas, commas, quotes and line ends and masks secrets", async (
   }
 });
 
-test("chosen jobs are written alone, and the reading ends with the last of them", async () => {
-  const { get, listRequests } = await connect((page, response) => answerJson(response, pageOf(many, page)));
+test("exports selected jobs only and stops reading at the last", async () => {
+  const { get, listRequests } = await connect((page, response) => answerJson(response, pageOf(manyJobs, page)));
   expect(idsOf(await (await get("format=csv&ids=job-1200,job-3")).text())).toEqual(["job-3", "job-1200"]);
   expect(listRequests()).toHaveLength(2);
-  const gone = await (await get("format=json&ids=job-3,nobody")).json();
-  expect(gone).toMatchObject({ total: 2, count: 1, complete: false, failure: { code: "NOT_FOUND" } });
+  const exportBody = await (await get("format=json&ids=job-3,nobody")).json();
+  expect(exportBody).toMatchObject({ total: 2, count: 1, complete: false, failure: { code: "NOT_FOUND" } });
 });
 
 test("accepts a thousand job ids in a body and refuses more", async () => {
-  const { connection } = await connect((page, response) => answerJson(response, pageOf(many, page)));
+  const { connection } = await connect((page, response) => answerJson(response, pageOf(manyJobs, page)));
   const post = (ids: readonly string[]) =>
     harness.request(`/api/console/jobs/export?connection=${connection}`, { as: "viewer", method: "POST", json: { ids, format: "csv" } });
-  const ids = many.slice(700, 1700).map(({ id }) => id);
-  const answer = await post(ids);
-  expect(answer.headers.get("content-disposition")).toBe('attachment; filename="jobs-2026-03-01.csv"');
-  expect(idsOf(new TextDecoder().decode(await answer.arrayBuffer()))).toEqual(ids);
+  const ids = manyJobs.slice(700, 1700).map(({ id }) => id);
+  const reply = await post(ids);
+  expect(reply.headers.get("content-disposition")).toBe('attachment; filename="jobs-2026-03-01.csv"');
+  expect(idsOf(new TextDecoder().decode(await reply.arrayBuffer()))).toEqual(ids);
   expect((await post([...ids, "one-more"])).status).toBe(400);
   expect((await post([])).status).toBe(400);
 });

@@ -1,4 +1,4 @@
-// Progress of jobs on a connection whose list has none: read from the service's WebSocket.
+// Progress of jobs on a connection without progress in its list: read from the service's WebSocket.
 import { createServer } from "node:http";
 import { type AddressInfo } from "node:net";
 import { afterAll, expect, test } from "vitest";
@@ -16,7 +16,7 @@ const sockets: { socket: WebSocket; clientId: string | null }[] = [];
 /** Submitted at the service itself. */
 const outside = { id: "job-9", status: "in_progress", create_time: 1_767_225_600_000 };
 const waiting = ["w-1", "w-2"].map((id) => ({ ...outside, id, status: "pending" }));
-let listed: object[] = [job];
+let listedJobs: object[] = [job];
 
 const harness = await createHarness();
 const http = createServer((request, response) => {
@@ -28,7 +28,7 @@ const http = createServer((request, response) => {
       queue_running: [[0, outside.id, graph, {}, []]],
       queue_pending: waiting.map(({ id }, at) => [at + 1, id, graph, {}, []]),
     });
-  answerJson(response, { jobs: listed, pagination });
+  answerJson(response, { jobs: listedJobs, pagination });
 });
 new WebSocketServer({ server: http, path: "/ws" }).on("connection", (socket, { url = "" }) =>
   sockets.push({ socket, clientId: new URL(url, "http://x").searchParams.get("clientId") }),
@@ -43,9 +43,9 @@ afterAll(async () => {
 });
 
 const get = async (path: string, at = connection) => (await harness.request(`${path}?connection=${at}`, { as: "viewer" })).json();
-const say = (type: string, data: object, at = 0) =>
+const sendEvent = (type: string, data: object, at = 0) =>
   sockets[at]?.socket.send(JSON.stringify({ type, data: { prompt_id: job.id, ...data } }));
-const shown = async (progress: object, at = connection) =>
+const untilProgress = async (progress: object, at = connection) =>
   until("the progress is shown", async () => {
     const { jobs } = await get("/api/jobs", at);
     try {
@@ -61,40 +61,51 @@ test("shows percent, node and step in the list, the queue and the job", async ()
   expect((await harness.request(`/api/prompt?connection=${connection}`, prompt)).status).toBe(200);
   await until("the console listens", () => sockets.length > 0);
   expect(sockets[0]?.clientId).toBe(harness.console.clientId);
-  say("execution_start", {});
-  say("execution_cached", { nodes: ["1"] });
-  say("progress_state", { nodes: { "2": { state: "finished" }, "3": { state: "running", value: 5, max: 20 } } });
+  sendEvent("execution_start", {});
+  sendEvent("execution_cached", { nodes: ["1"] });
+  sendEvent("progress_state", { nodes: { "2": { state: "finished" }, "3": { state: "running", value: 5, max: 20 } } });
   const progress = { start_time: expect.any(Number), value: 0.5625, nodes_total: 4, nodes_done: 2, current_node: "3", step: 5, steps: 20 };
-  await shown(progress);
+  await untilProgress(progress);
   expect((await get("/api/jobs/job-1")).progress).toEqual(progress);
   expect((await get("/api/console/queue")).running[0].progress).toEqual(progress);
 });
 
 test("understands an older server's per-node messages", async () => {
-  say("execution_start", {});
-  say("executing", { node: "2" });
-  say("executing", { node: "4" });
-  say("progress", { node: "4", value: 7, max: 20 });
-  await shown({ start_time: expect.any(Number), value: 0.5875, nodes_total: 4, nodes_done: 2, current_node: "4", step: 7, steps: 20 });
+  sendEvent("execution_start", {});
+  sendEvent("executing", { node: "2" });
+  sendEvent("executing", { node: "4" });
+  sendEvent("progress", { node: "4", value: 7, max: 20 });
+  await untilProgress({
+    start_time: expect.any(Number),
+    value: 0.5875,
+    nodes_total: 4,
+    nodes_done: 2,
+    current_node: "4",
+    step: 7,
+    steps: 20,
+  });
 });
 
 test("samples a flood of messages and shows the next second's progress", async () => {
   const long = { nodes: Object.fromEntries(Array.from({ length: 4000 }, (_, at) => [`n${at}`, { state: "finished" }])) };
-  for (let count = 0; count < 200; count += 1) say("progress_state", long);
+  for (let count = 0; count < 200; count += 1) sendEvent("progress_state", long);
   await until("progress is read again", async () => {
-    say("progress_state", { nodes: { "2": { state: "running", value: 1, max: 2 } } });
+    sendEvent("progress_state", { nodes: { "2": { state: "running", value: 1, max: 2 } } });
     const { jobs } = await get("/api/jobs");
     return jobs[0].progress.current_node === "2";
   });
 });
 
 test("computes percent for jobs submitted elsewhere from the queue's graphs", async () => {
-  listed = [outside, ...waiting];
+  listedJobs = [outside, ...waiting];
   expect((await get("/api/console/queue")).source).toBe("queue");
   expect(harness.console.runKeys.find(connection, outside.id)).toBe(runKeyOf(graph));
-  say("execution_start", { prompt_id: outside.id });
-  say("progress_state", { prompt_id: outside.id, nodes: { "1": { state: "finished" }, "2": { state: "running", value: 1, max: 1 } } });
-  await shown({ start_time: expect.any(Number), value: 0.5, nodes_total: 4, nodes_done: 1, current_node: "2" });
+  sendEvent("execution_start", { prompt_id: outside.id });
+  sendEvent("progress_state", {
+    prompt_id: outside.id,
+    nodes: { "1": { state: "finished" }, "2": { state: "running", value: 1, max: 1 } },
+  });
+  await untilProgress({ start_time: expect.any(Number), value: 0.5, nodes_total: 4, nodes_done: 1, current_node: "2" });
 });
 
 // An older server's list is made from its queue.
@@ -106,8 +117,8 @@ test.each([
   const index = sockets.length;
   const local = await startLocalServer(undefined, {
     isOld,
-    upgrade: (request, socket, head) =>
-      upgrades.handleUpgrade(request, socket, head, (webSocket) => sockets.push({ socket: webSocket, clientId: null })),
+    upgrade: (request, socket, rows) =>
+      upgrades.handleUpgrade(request, socket, rows, (webSocket) => sockets.push({ socket: webSocket, clientId: null })),
   });
   const form = { method: "POST", as: "owner", json: { name: local.url, baseUrl: local.url, shared: true } } as const;
   const at = (await (await harness.request("/api/console/connections", form)).json()).connection.id;
@@ -115,10 +126,10 @@ test.each([
   local.begin();
   expect((await get("/api/jobs", at)).jobs[0]).not.toHaveProperty("nodes_total");
   await until("the console listens", () => sockets.length > index);
-  say("execution_start", { prompt_id: id }, index);
-  say("progress_state", { prompt_id: id, nodes: { "1": { state: "running", value: 1, max: 4 } } }, index);
+  sendEvent("execution_start", { prompt_id: id }, index);
+  sendEvent("progress_state", { prompt_id: id, nodes: { "1": { state: "running", value: 1, max: 4 } } }, index);
   const progress = { start_time: expect.any(Number), value: 0.25, nodes_total: 1, nodes_done: 0, current_node: "1", step: 1, steps: 4 };
-  await shown(progress, at);
+  await untilProgress(progress, at);
   await get("/api/jobs", at);
-  if (!isOld) expect(local.seen.filter(({ method, url }) => method === "GET" && url === "/api/queue")).toHaveLength(1);
+  if (!isOld) expect(local.requests.filter(({ method, url }) => method === "GET" && url === "/api/queue")).toHaveLength(1);
 });

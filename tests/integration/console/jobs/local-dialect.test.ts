@@ -10,9 +10,12 @@ import { startLittleServer, startLocalServer } from "@/tests/support/servers";
 
 const harness = await createHarness();
 const local = await startLocalServer();
-const saved = await call("POST", "/api/console/connections", { name: "Workshop", baseUrl: local.url, shared: true });
-expect(saved).toMatchObject({ status: 201, body: { check: { outcome: "active", dialect: "local" }, connection: { hasKey: false } } });
-const connection = saved.body.connection.id;
+const saveResponse = await call("POST", "/api/console/connections", { name: "Workshop", baseUrl: local.url, shared: true });
+expect(saveResponse).toMatchObject({
+  status: 201,
+  body: { check: { outcome: "active", dialect: "local" }, connection: { hasKey: false } },
+});
+const connection = saveResponse.body.connection.id;
 
 async function call(method: string, path: string, json?: unknown) {
   const response = await harness.request(path, { as: "owner", method, json });
@@ -37,24 +40,29 @@ test("runs a workflow without key or Origin and lists it in the interface's word
     const jobs = await get(`/api/jobs?sort_by=${sort}&status=pending&limit=10`);
     expect(jobs).toMatchObject({ status: 200, body: { jobs: [{ id: body.prompt_id, status: "pending" }], pagination: { total: 1 } } });
   }
-  expect(local.seen.every(({ headers }) => headers.origin === undefined && headers["x-api-key"] === undefined)).toBe(true);
+  expect(local.requests.every(({ headers }) => headers.origin === undefined && headers["x-api-key"] === undefined)).toBe(true);
 });
 
 test("returns an earlier job with its outputs and owner on resubmission", async () => {
   reset();
   const prompt = { "9": { class_type: "SaveImage", inputs: { filename_prefix: "cached", seed: 12345678901234567890n } } };
   const picture = { filename: "cached_00001_.png", subfolder: "", type: "output" };
-  const sent = { as: "owner", method: "POST", body: writeExactJson({ prompt }), headers: { "content-type": "application/json" } } as const;
+  const options = {
+    as: "owner",
+    method: "POST",
+    body: writeExactJson({ prompt }),
+    headers: { "content-type": "application/json" },
+  } as const;
   const run = async () => {
-    const { prompt_id }: { prompt_id: string } = await (await harness.request(at("/api/prompt"), sent)).json();
+    const { prompt_id }: { prompt_id: string } = await (await harness.request(at("/api/prompt"), options)).json();
     local.begin();
     local.end({ "9": { images: [picture] } });
     return (await get(`/api/jobs/${prompt_id}`)).body;
   };
   expect((await run()).outputs).toEqual({ "9": { images: [picture] } });
   expect((await run()).outputs).toEqual({ "9": { images: [picture] } });
-  const [, again] = local.seen.filter(({ url, method }) => method === "POST" && url === "/api/prompt").slice(-2);
-  expect(again?.body.toString()).toContain("12345678901234567890");
+  const [, secondRequest] = local.requests.filter(({ url, method }) => method === "POST" && url === "/api/prompt").slice(-2);
+  expect(secondRequest?.body.toString()).toContain("12345678901234567890");
 });
 
 test("refuses a filter that a local server would ignore", async () => {
@@ -97,34 +105,37 @@ test("returns the queue in execution order in the interface's tuples", async () 
 
 test("reports only jobs that really left the queue as cancelled", async () => {
   reset();
-  const [begun, waiting, other] = [local.submit(), local.submit(), local.submit()];
+  const [startedId, waiting, otherId] = [local.submit(), local.submit(), local.submit()];
   local.beforeChange(() => {
     local.begin();
     local.end();
   });
-  expect((await post("/api/queue", { delete: [begun, waiting, "unknown"] })).body).toMatchObject({ deleted: [waiting], cleared: false });
-  expect((await post("/api/queue", { clear: true })).body).toMatchObject({ deleted: [other], cleared: true });
+  expect((await post("/api/queue", { delete: [startedId, waiting, "unknown"] })).body).toMatchObject({
+    deleted: [waiting],
+    cleared: false,
+  });
+  expect((await post("/api/queue", { clear: true })).body).toMatchObject({ deleted: [otherId], cleared: true });
 });
 
 test("cancels by job path, keeps ended jobs and reports unknown ids as missing", async () => {
   reset();
-  const [running = "", waiting = "", begun = "", other = ""] = [local.submit(), local.submit(), local.submit(), local.submit()];
+  const [running = "", waiting = "", startedId = "", otherId = ""] = [local.submit(), local.submit(), local.submit(), local.submit()];
   local.begin();
   const cancel = (id: string) => post(`/api/job/${id}/cancel`, {});
   expect(await cancel(waiting)).toEqual({ status: 200, body: { cancelled: true } });
-  expect([...local.place.running, ...local.place.pending].map(([, id]) => id)).toEqual([running, begun, other]);
+  expect([...local.place.running, ...local.place.pending].map(([, id]) => id)).toEqual([running, startedId, otherId]);
   expect(await cancel(running)).toEqual({ status: 200, body: { cancelled: true } });
   expect((await get(`/api/jobs/${running}`)).body.status).toBe("cancelled");
   expect(await cancel(running)).toEqual({ status: 200, body: { cancelled: false } });
   // A job that begins just before it is removed from the queue is stopped; the one behind it is left alone.
   local.beforeChange(() => local.begin());
-  expect(await cancel(begun)).toEqual({ status: 200, body: { cancelled: true } });
-  expect((await get(`/api/jobs/${begun}`)).body.status).toBe("cancelled");
-  expect(local.place.pending.map(([, id]) => id)).toEqual([other]);
+  expect(await cancel(startedId)).toEqual({ status: 200, body: { cancelled: true } });
+  expect((await get(`/api/jobs/${startedId}`)).body.status).toBe("cancelled");
+  expect(local.place.pending.map(([, id]) => id)).toEqual([otherId]);
   expect(await cancel(waiting)).toMatchObject({ status: 404, body: { code: "NOT_FOUND" } });
 });
 
-test("lists and cancels jobs whose graphs exceed the answer limit", async () => {
+test("lists and cancels jobs whose graphs exceed the response limit", async () => {
   reset();
   const graph = { "1": { class_type: "SaveImage", inputs: { text: "x".repeat(100_000) } }, "2": { class_type: "Other", inputs: {} } };
   const ids = Array.from({ length: 100 }, () => local.submit());
@@ -145,7 +156,10 @@ test("frees memory and interrupts with and without a body", async () => {
   const bare = async (path: string) => (await harness.request(at(path), { as: "owner", method: "POST" })).status;
   const withBody = async (path: string, json: object) => (await harness.request(at(path), { as: "owner", method: "POST", json })).status;
   expect([await bare("/api/free"), await withBody("/api/free", { unload_models: true })]).toEqual([200, 200]);
-  expect(local.seen.filter(({ url }) => url === "/api/free").map(({ body }) => body.toString())).toEqual(["{}", '{"unload_models":true}']);
+  expect(local.requests.filter(({ url }) => url === "/api/free").map(({ body }) => body.toString())).toEqual([
+    "{}",
+    '{"unload_models":true}',
+  ]);
   const [first = "", second = ""] = [local.submit(), local.submit()];
   local.begin();
   expect(await withBody("/api/interrupt", { prompt_id: second })).toBe(200);
@@ -198,7 +212,7 @@ test("lists files whole and a missing folder as empty", async () => {
   expect((await get("/api/userdata?dir=/&recurse=true")).body).toMatchObject([{ path: "workflows/a.json" }]);
 });
 
-test("assets that the server was not started with are absent, which is no outage", async () => {
+test("treats missing asset support as absence, not as an outage", async () => {
   const { status, body } = await get("/api/assets");
   expect([status, body.code]).toEqual([501, "NOT_IMPLEMENTED"]);
   expect(body.message).toContain("asset library");
@@ -212,13 +226,13 @@ test("reports downloads as unsupported, not as an outage", async () => {
   });
   const { body } = await call("POST", "/api/console/connections", { name: "Older", baseUrl: server.url });
   expect(body.connection).toMatchObject({ dialect: "local", hasAssets: true });
-  const { status, body: said } = await call("POST", `/api/assets/download?connection=${body.connection.id}`, {
+  const { status, body: downloadBody } = await call("POST", `/api/assets/download?connection=${body.connection.id}`, {
     source_url: "https://huggingface.co/a",
   });
-  expect([status, said.code]).toEqual([501, "NOT_IMPLEMENTED"]);
+  expect([status, downloadBody.code]).toEqual([501, "NOT_IMPLEMENTED"]);
 });
 
-test("does not take a multi-user service for a local server", async () => {
+test("doesn't treat a multi-user service as a local server", async () => {
   const service = await startLittleServer(({ url }, response) =>
     answerJson(response, url === "/api/user" ? { status: "active" } : { system: {}, devices: [] }),
   );

@@ -1,4 +1,4 @@
-// Answers with many rows are passed on in parts, and the console still reads what it needs of every row.
+// Long responses are streamed in parts, while the console still reads every row.
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { createHarness } from "@/tests/support/harness";
@@ -22,42 +22,44 @@ test("numbers each of thousands of waiting jobs", async () => {
     ),
   );
   const connection = await harness.connect(server.url, KEY);
-  const answer = await harness.request(`/api/console/queue?connection=${connection}`, { as: "viewer" });
+  const reply = await harness.request(`/api/console/queue?connection=${connection}`, { as: "viewer" });
   const { source, pending } = z
     .object({ source: z.string(), pending: z.array(z.object({ id: z.string(), position: z.number() })) })
-    .parse(await answer.json());
+    .parse(await reply.json());
   expect(source).toBe("queue");
   expect(pending.map(({ id, position }) => [id, position])).toEqual(jobs.map(({ id }, index) => [id, index + 1]));
 });
 
-test("rows of a long list of jobs are named where it is passed on", async () => {
-  const named = { id: "named", status: "completed", create_time: 1, workflow_id: "w-1" };
-  const jobs = Array.from({ length: 2_500 }, (_, index) => ({ ...named, id: idOf(index), note: "x".repeat(500) }));
+test("names rows of a long job list when streaming it", async () => {
+  const namedJob = { id: "named", status: "completed", create_time: 1, workflow_id: "w-1" };
+  const jobs = Array.from({ length: 2_500 }, (_, index) => ({ ...namedJob, id: idOf(index), note: "x".repeat(500) }));
   const server = await startLittleServer(({ method }, response) =>
     answerJson(
       response,
-      method === "POST" ? { prompt_id: "named", number: 1, node_errors: {} } : { jobs: [...jobs, named], pagination: {} },
+      method === "POST" ? { prompt_id: "named", number: 1, node_errors: {} } : { jobs: [...jobs, namedJob], pagination: {} },
     ),
   );
   const connection = await harness.connect(server.url, KEY);
   const json = { prompt: graph, extra_data: { extra_pnginfo: { workflow: { id: "w-1", name: "Lighthouse" } } } };
   expect((await harness.request(`/api/prompt?connection=${connection}`, { as: "operator", method: "POST", json })).status).toBe(200);
-  const answer = await harness.request(`/api/jobs?connection=${connection}`, { as: "viewer" });
-  const listed = z.object({ jobs: z.array(z.object({ id: z.string(), workflow_name: z.string().optional() })) }).parse(await answer.json());
-  expect(listed.jobs).toHaveLength(2_501);
-  expect(listed.jobs.every(({ workflow_name }) => workflow_name === "Lighthouse")).toBe(true);
+  const reply = await harness.request(`/api/jobs?connection=${connection}`, { as: "viewer" });
+  const listSchema = z
+    .object({ jobs: z.array(z.object({ id: z.string(), workflow_name: z.string().optional() })) })
+    .parse(await reply.json());
+  expect(listSchema.jobs).toHaveLength(2_501);
+  expect(listSchema.jobs.every(({ workflow_name }) => workflow_name === "Lighthouse")).toBe(true);
 });
 
-test("does not report existing classes of a large catalogue as missing", async () => {
+test("doesn't report existing classes of a large catalogue as missing", async () => {
   const classes = Object.fromEntries(Array.from({ length: 6_000 }, (_, index) => [`Node${index}`, { description: "d".repeat(300) }]));
   const server = await startLittleServer((_, response) => answerJson(response, classes));
   const connection = await harness.connect(server.url, KEY);
   const path = `/api/console/lacking-classes?connection=${connection}&names=Node5999,Node6000`;
-  const answer = await harness.request(path, { as: "viewer" });
-  expect(await answer.json()).toEqual({ lacking: ["Node6000"] });
+  const reply = await harness.request(path, { as: "viewer" });
+  expect(await reply.json()).toEqual({ lacking: ["Node6000"] });
 });
 
-test("labels and names are read of more ids than one statement holds", async () => {
+test("reads labels and names for more ids than one statement allows", async () => {
   const connection = await harness.connect("http://127.0.0.1:9", KEY);
   const { jobLabels, workflowNames } = harness.console.store;
   const ids = Array.from({ length: 33_000 }, (_, index) => idOf(index));

@@ -1,4 +1,4 @@
-// Seeds of twenty digits through the console: the service gets exactly what a person sends, and the person sees exactly what it answers.
+// Twenty-digit seeds keep their digits through the console in both directions.
 import { beforeEach, expect, test } from "vitest";
 import { createHarness, type Harness } from "@/tests/support/harness";
 import { startLittleServer } from "@/tests/support/servers";
@@ -26,13 +26,13 @@ test("passes exact digits to and from an external service", async () => {
     "/api/assets": `{"assets":[{"id":"a1","name":"x.bin","size":${SEED},"user_metadata":{"seed":${SEED}}}],"total":1,"has_more":false}`,
   };
   const server = await startLittleServer(({ url }, response) => {
-    const match = answers[url.split("?")[0] ?? ""];
-    response.writeHead(match ? 200 : 404, { "content-type": "application/json" }).end(match ?? "{}");
+    const bodyText = answers[url.split("?")[0] ?? ""];
+    response.writeHead(bodyText ? 200 : 404, { "content-type": "application/json" }).end(bodyText ?? "{}");
   });
   const id = await harness.connect(server.url, "key-of-the-service");
-  const sent = await harness.request(`/api/prompt?connection=${id}`, { as: "operator", method: "POST", body, headers });
-  expect(sent.status).toBe(200);
-  const received = server.seen.find(({ url }) => url === "/api/prompt")?.body.toString() ?? "";
+  const submitResponse = await harness.request(`/api/prompt?connection=${id}`, { as: "operator", method: "POST", body, headers });
+  expect(submitResponse.status).toBe(200);
+  const received = server.requests.find(({ url }) => url === "/api/prompt")?.body.toString() ?? "";
   expect(count(received, `"seed":${SEED}`)).toBe(2);
   expect(received).toContain(`"value":${NEXT}`);
 
@@ -46,20 +46,22 @@ test("passes exact digits to and from an external service", async () => {
 test("keeps exact numbers on a local server", async () => {
   const server = await startLittleServer(({ url, method }, response) => {
     const path = url.split("?")[0];
-    const say = (text: string, status = 200) => void response.writeHead(status, { "content-type": "application/json" }).end(text);
-    if (path === "/api/system_stats") return say('{"system":{"os":"linux"},"devices":[]}');
-    if (path === "/api/prompt" && method === "POST") return say('{"prompt_id":"p1","number":0,"node_errors":{}}');
-    if (path === "/api/queue") return say(`{"queue_running":[[0,"p1",${graph},{},["2"]]],"queue_pending":[]}`);
-    if (path === "/api/history/p1") return say(`{"p1":{"prompt":[0,"p1",${graph},{},["2"]],"outputs":{},"status":{}}}`);
-    return say('{"error":"not here"}', 404);
+    const sendText = (text: string, status = 200) => void response.writeHead(status, { "content-type": "application/json" }).end(text);
+    if (path === "/api/system_stats") return sendText('{"system":{"os":"linux"},"devices":[]}');
+    if (path === "/api/prompt" && method === "POST") return sendText('{"prompt_id":"p1","number":0,"node_errors":{}}');
+    if (path === "/api/queue") return sendText(`{"queue_running":[[0,"p1",${graph},{},["2"]]],"queue_pending":[]}`);
+    if (path === "/api/history/p1") return sendText(`{"p1":{"prompt":[0,"p1",${graph},{},["2"]],"outputs":{},"status":{}}}`);
+    return sendText('{"error":"not here"}', 404);
   });
-  const saved = await harness.request("/api/console/connections", {
+  const saveResponse = await harness.request("/api/console/connections", {
     as: "owner",
     method: "POST",
     json: { name: "Local", baseUrl: server.url, shared: true },
   });
-  const id = /"id":"([^"]+)"/.exec(await saved.text())?.[1] ?? "";
+  const id = /"id":"([^"]+)"/.exec(await saveResponse.text())?.[1] ?? "";
   await harness.request(`/api/prompt?connection=${id}`, { as: "operator", method: "POST", body, headers });
-  expect(server.seen.find(({ url, method }) => url === "/api/prompt" && method === "POST")?.body.toString()).toContain(`"seed":${SEED}`);
+  expect(server.requests.find(({ url, method }) => url === "/api/prompt" && method === "POST")?.body.toString()).toContain(
+    `"seed":${SEED}`,
+  );
   for (const path of ["/api/queue", "/api/history_v2/p1"]) expect(await get(`${path}?connection=${id}`), path).toContain(`"seed":${SEED}`);
 });

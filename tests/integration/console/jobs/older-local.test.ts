@@ -8,8 +8,8 @@ import { until } from "@/tests/support/until";
 let now = Date.now();
 const harness = await createHarness({ now: () => now });
 const local = await startLocalServer(undefined, { isOld: true });
-const saved = await call("POST", "/api/console/connections", { name: "Old", baseUrl: local.url, shared: true });
-const connection = saved.body.connection.id;
+const saveResponse = await call("POST", "/api/console/connections", { name: "Old", baseUrl: local.url, shared: true });
+const connection = saveResponse.body.connection.id;
 afterEach(() => local.restart());
 
 async function call(method: string, path: string, json?: unknown) {
@@ -72,11 +72,11 @@ test("lists ended jobs at once and removals by others within a minute", async ()
     local.end();
     expect(idsOf(await get("/api/jobs?status=completed"))).toEqual([...ids].reverse());
   }
-  const before = local.seen.length;
+  const before = local.requests.length;
   await get("/api/jobs?status=completed");
   // No job has ended since, so one entry is read and not the whole history.
   expect(
-    local.seen
+    local.requests
       .slice(before)
       .filter(({ url }) => url.startsWith("/api/history"))
       .map(({ url }) => url),

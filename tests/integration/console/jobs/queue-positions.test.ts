@@ -1,4 +1,4 @@
-// Places in the queue come from the service's whole queue, which holds every graph, so polls do not fetch it again and again.
+// Queue positions come from the service's whole queue with every graph, so polls don't refetch it.
 import { expect, test } from "vitest";
 import { type QueueView } from "@/lib/contract/console";
 import { createHarness } from "@/tests/support/harness";
@@ -12,7 +12,7 @@ const harness = await createHarness({ upstreamLimits: { firstRetryMs: 1 } });
 const server = await startLittleServer(({ url }, response) => {
   const pagination = { offset: 0, limit: 1000, total: waiting.length, has_more: false };
   const jobs = waiting.toSorted().map((id) => ({ id, status: "pending", create_time: 1 }));
-  const queue = waiting.map((id, place) => [place, id, { "1": { class_type: "A", inputs: {} } }, [], { create_time: 1 }]);
+  const queue = waiting.map((id, index) => [index, id, { "1": { class_type: "A", inputs: {} } }, [], { create_time: 1 }]);
   if (url.startsWith("/api/jobs?")) return answerJson(response, { jobs, pagination });
   if (url.startsWith("/api/queue")) return answerJson(response, { queue_running: [], queue_pending: queue });
   return answerJson(response, { code: "NOT_FOUND", message: "404" }, 404);
@@ -26,7 +26,7 @@ async function poll(...now: string[]) {
   expect(source).toBe("queue");
   return pending.map(({ id, position }) => `${position} ${id}`);
 }
-const countRequests = () => server.seen.filter(({ url }) => url.startsWith("/api/queue")).length;
+const countRequests = () => server.requests.filter(({ url }) => url.startsWith("/api/queue")).length;
 
 test("requests the queue only when another job starts waiting", async () => {
   expect(await poll("c", "a", "b")).toEqual(["1 c", "2 a", "3 b"]);

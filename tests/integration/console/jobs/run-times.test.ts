@@ -23,7 +23,7 @@ async function submit(color: number, seconds = 0.02): Promise<string> {
   return (await response.json()).prompt_id;
 }
 
-it("expects a job to take as long as the earlier runs of its workflow", async () => {
+it("expects a job to take as long as its workflow's earlier runs", async () => {
   for (const color of [1, 2, 3]) {
     const id = await submit(color);
     await until("the run has ended", async () => (await jobOf(id)).status === "completed");
@@ -74,8 +74,8 @@ it("compares completed runs on the job's runner, and on all runners until it has
   const afterRestart = { store, runKeys: createRunKeys() };
   const running = { jobId: "8", runKey: runKeys.find(connection, "7"), createdMs: 8, item: { status: "in_progress" } };
   await store.jobIndexStore.note(connection, [running], 100);
-  const match = await findExpectedRuns(afterRestart, connection, [{ id: "8", status: "in_progress", runner_id: "fast" }]);
-  expect(match.get("8")).toEqual(toExpectedRun([10_000, 20_000]));
+  const expectedRuns = await findExpectedRuns(afterRestart, connection, [{ id: "8", status: "in_progress", runner_id: "fast" }]);
+  expect(expectedRuns.get("8")).toEqual(toExpectedRun([10_000, 20_000]));
 });
 
 it("compares runs of a workflow whose graphs are unknown by its id", async () => {
@@ -102,7 +102,7 @@ it("compares runs of a workflow whose graphs are unknown by its id", async () =>
   expect(await find({ workflow_id: "w" })).toEqual(toExpectedRun([70_000, 80_000]));
 });
 
-it("treats graphs as the same workflow unless their nodes, links or costly values differ", () => {
+it("treats graphs as one workflow unless nodes, links or costly values differ", () => {
   const node = (class_type: string, inputs: object) => ({ class_type, inputs });
   const sampler = { model: ["1", 0], latent_image: ["2", 0], seed: 1, cfg: 7, steps: 20, sampler_name: "euler" };
   const graph = {
@@ -124,7 +124,7 @@ it("treats graphs as the same workflow unless their nodes, links or costly value
     { "3": { inputs: Object.fromEntries(Object.entries(sampler).reverse()), class_type: "KSampler", _meta: { title: "Mine" } } },
   ];
   expect(same.map(keyWith)).toEqual(same.map(() => key));
-  const other = [
+  const otherGraph = [
     { "1": node("CheckpointLoaderSimple", { ckpt_name: "large.safetensors" }) },
     { "2": node("EmptyLatentImage", { width: ["4", 0], height: 1024, batch_size: 1 }) },
     { "2": node("EmptyLatentImage", { width: ["4", 0], height: 512, batch_size: 4 }) },
@@ -136,7 +136,7 @@ it("treats graphs as the same workflow unless their nodes, links or costly value
     { "7": node("ImageScaleBy", { scale_by: 2 }) },
     { "7": node("ImageScaleBy", { scale_by: 4 }) },
   ];
-  expect(new Set([key, ...other.map(keyWith)]).size).toBe(other.length + 1);
+  expect(new Set([key, ...otherGraph.map(keyWith)]).size).toBe(otherGraph.length + 1);
   for (const broken of [undefined, null, "graph", []]) expect(runKeyOf(broken)).toBeUndefined();
   expect(runKeyOf({ "1": null, "2": { inputs: [1] }, "3": { inputs: { width: ["1"] } } })).toBeDefined();
 });

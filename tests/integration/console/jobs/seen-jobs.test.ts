@@ -30,11 +30,11 @@ const openHere = ["searchJobs", "exportJobs", "listWorkflows", "viewCapabilities
 const routes = await loadRoutes();
 
 const member = (role: "admin" | "viewer" | "operator" | "owner") => harness.viewerOf(role).memberId;
-const viewers = (memberId: string) => `/api/console/connections/${seen}/viewers/${memberId}`;
+const viewers = (memberId: string) => `/api/console/connections/${connectionId}/viewers/${memberId}`;
 const give = (as: "admin" | "viewer" | "operator" | "owner", to: string) => harness.request(viewers(to), { as, method: "PUT" });
 const take = (as: "admin" | "viewer" | "operator" | "owner", from: string) => harness.request(viewers(from), { as, method: "DELETE" });
 const read = (path: string, as: "admin" | "viewer" | "operator" | "owner" = "admin") =>
-  harness.request(`${path}${path.includes("?") ? "&" : "?"}connection=${seen}`, { as });
+  harness.request(`${path}${path.includes("?") ? "&" : "?"}connection=${connectionId}`, { as });
 const codeOf = async (response: Response): Promise<unknown> => {
   const text = await response.text();
   return response.headers.get("content-type")?.includes("json") && text ? JSON.parse(text).code : undefined;
@@ -61,31 +61,33 @@ const connection = await store.connections.create({
   memberId: member("operator"),
   createdAt: now(),
 });
-const seen = connection.id;
-await storeApiKey(store.keys, ring, { connectionId: seen, apiKey: KEY, now: now() });
-beforeEach(() => void (service.seen.length = 0));
+const connectionId = connection.id;
+await storeApiKey(store.keys, ring, { connectionId, apiKey: KEY, now: now() });
+beforeEach(() => void (service.requests.length = 0));
 
 test("hides a member's own connection until an admin grants the right", async () => {
   for (const role of ["admin", "viewer", "owner"] as const) expect((await read("/api/jobs", role)).status).toBe(404);
   for (const role of ["viewer", "operator"] as const) expect((await give(role, member("viewer"))).status).toBe(403);
-  expect(await (await harness.request("/api/console/connections", { as: "admin" })).text()).not.toContain(seen);
+  expect(await (await harness.request("/api/console/connections", { as: "admin" })).text()).not.toContain(connectionId);
   expect((await give("admin", member("operator"))).status).toBe(409);
   expect((await give("admin", "nobody")).status).toBe(404);
-  expect(service.seen).toEqual([]);
+  expect(service.requests).toEqual([]);
   for (const role of ["admin", "viewer"] as const) expect((await give("admin", member(role))).status).toBe(204);
   expect((await read("/api/jobs", "viewer")).status).toBe(200);
-  expect(service.seen[0]?.headers["x-api-key"]).toBe(KEY);
+  expect(service.requests[0]?.headers["x-api-key"]).toBe(KEY);
   const [entry] = await harness.console.store.audit.list({ action: "giveJobsView" }, 1);
-  expect(entry).toMatchObject({ memberName: "admin", connectionId: seen, target: "viewer <viewer@desk.test>", status: 204 });
+  expect(entry).toMatchObject({ memberName: "admin", connectionId, target: "viewer <viewer@desk.test>", status: 204 });
 });
 
 test("lists a granted connection without secrets and tells its owner who sees it", async () => {
-  const listed = async (as: "viewer" | "operator") =>
-    (await (await harness.request("/api/console/connections", { as })).json()).connections.find(({ id }: { id: string }) => id === seen);
-  const shown = await listed("viewer");
-  expect(shown).toMatchObject({ name: "Operator's cloud", seenOf: "operator", baseUrl: "", shared: false });
-  expect(JSON.stringify(shown)).not.toMatch(/127\.0\.0\.1|account\.example|fingerprint|sk-/);
-  const own = await listed("operator");
+  const listConnections = async (as: "viewer" | "operator") =>
+    (await (await harness.request("/api/console/connections", { as })).json()).connections.find(
+      ({ id }: { id: string }) => id === connectionId,
+    );
+  const viewerList = await listConnections("viewer");
+  expect(viewerList).toMatchObject({ name: "Operator's cloud", seenOf: "operator", baseUrl: "", shared: false });
+  expect(JSON.stringify(viewerList)).not.toMatch(/127\.0\.0\.1|account\.example|fingerprint|sk-/);
+  const own = await listConnections("operator");
   expect(own.seenBy.map(({ name, givenBy }: { name: string; givenBy: string }) => [name, givenBy])).toEqual([
     ["admin", "admin"],
     ["viewer", "admin"],
@@ -97,53 +99,53 @@ describe("every operation, for a seeing admin", () => {
     const route = routes.find((route) => route.guard?.action === name && route.method === method);
     if (!route) return;
     await read("/api/jobs/job-1");
-    service.seen.length = 0;
+    service.requests.length = 0;
     const query = name === "view" ? "&filename=shown.png&type=output" : "";
     const filled = path.replace(/\{\w+\}/g, "job-1");
     const changes = method !== "GET" && method !== "HEAD";
     const isUpload = path.startsWith("/api/upload") || (path === "/api/assets" && changes);
-    const response = await harness.request(`${filled}?connection=${seen}${query}`, {
+    const response = await harness.request(`${filled}?connection=${connectionId}${query}`, {
       as: "admin",
       method,
       ...(isUpload ? { body: "--x--\r\n", headers: { "content-type": "multipart/form-data; boundary=x" } } : changes && { json: {} }),
     });
     if (open.includes(name)) {
       expect([method, role, response.status]).toEqual(["GET", "viewer", 200]);
-      expect(service.seen.length).toBeGreaterThan(0);
+      expect(service.requests.length).toBeGreaterThan(0);
     } else {
       expect([response.status, method === "HEAD" ? "JOBS_ONLY" : await codeOf(response)]).toEqual([403, "JOBS_ONLY"]);
       // The job index may still read a page of the list that was shown before.
-      expect(service.seen.filter(({ url }) => !url.startsWith("/api/jobs?"))).toEqual([]);
+      expect(service.requests.filter(({ url }) => !url.startsWith("/api/jobs?"))).toEqual([]);
     }
   });
 });
 
-const named = (route: Route) => `${route.method} ${route.path}`;
-const here = routes.filter(({ guard }) => guard?.connection && !allOperations.some(({ name }) => name === guard.action));
+const labelOf = (route: Route) => `${route.method} ${route.path}`;
+const consoleRoutes = routes.filter(({ guard }) => guard?.connection && !allOperations.some(({ name }) => name === guard.action));
 
 describe("every console route, for a seeing admin", () => {
-  test.each(here.map((route) => [named(route), route] as const))("%s", async (_, { method, path, guard }) => {
+  test.each(consoleRoutes.map((route) => [labelOf(route), route] as const))("%s", async (_, { method, path, guard }) => {
     await harness.console.jobIndex.settled();
-    const response = await harness.request(`${path}?connection=${seen}&asset=a-1`, {
+    const response = await harness.request(`${path}?connection=${connectionId}&asset=a-1`, {
       as: "admin",
       method,
       ...(method !== "GET" && { json: {} }),
     });
     const code = await codeOf(response);
-    const requests = service.seen.filter(({ url }) => !/^\/api\/(jobs|history_v2|prompt|queue)\b/.test(url));
+    const requests = service.requests.filter(({ url }) => !/^\/api\/(jobs|history_v2|prompt|queue)\b/.test(url));
     expect(requests).toEqual([]);
     if (guard && openHere.includes(guard.action) && guard.action !== "thumbnail") expect(code).not.toBe("JOBS_ONLY");
     else expect(["JOBS_ONLY", "NOT_FOUND", "INVALID_BODY", "INVALID_QUERY"]).toContain(code);
-    expect(service.seen.every((seen) => seen.method === "GET")).toBe(true);
+    expect(service.requests.every((request) => request.method === "GET")).toBe(true);
   });
 
   test("allows use of the connection but no change, check or removal", async () => {
-    const at = `/api/console/connections/${seen}`;
+    const at = `/api/console/connections/${connectionId}`;
     expect((await harness.request(`${at}/use`, { as: "admin", method: "POST" })).status).toBe(200);
     const tries = [harness.request(`${at}/check`, { as: "admin", method: "POST" }), harness.request(at, { as: "admin", method: "DELETE" })];
     tries.push(harness.request(at, { as: "admin", method: "PUT", json: { name: "Mine now" } }));
     for (const response of await Promise.all(tries)) expect(await codeOf(response)).toBe("JOBS_ONLY");
-    // Without a connection in the address, the one in use counts: nothing falls back to another.
+    // Without a connection in the URL, the current one is used, without any fallback.
     expect(await codeOf(await harness.request("/api/assets", { as: "admin" }))).toBe("JOBS_ONLY");
     const submitted = await harness.request("/api/prompt", { as: "admin", method: "POST", json: { prompt: {} } });
     expect(await codeOf(submitted)).toBe("JOBS_ONLY");
@@ -152,14 +154,18 @@ describe("every console route, for a seeing admin", () => {
   });
 });
 
-test("serves only files that an answer has shown", async () => {
+test("serves only files that a response has shown", async () => {
   const view = async (query: string, as: "viewer" | "operator" = "viewer") => (await read(`/api/view?${query}`, as)).status;
   await read("/api/jobs/job-1", "viewer");
   expect(await view("filename=shown.png&type=output")).toBe(200);
   expect(await view("filename=shown%20too.png&subfolder=a&type=output")).toBe(200);
-  const others = ["filename=shown.png&type=input", "filename=secret.png&type=output", "filename=shown.png%20[input]&type=output"];
-  others.push("filename=shown.png", "filename=shown.png&type=output&subfolder=..", "filename=shown.png&type=output&fullpath=/etc/passwd");
-  for (const query of others) expect([query, await view(query)]).toEqual([query, 403]);
+  const otherPaths = ["filename=shown.png&type=input", "filename=secret.png&type=output", "filename=shown.png%20[input]&type=output"];
+  otherPaths.push(
+    "filename=shown.png",
+    "filename=shown.png&type=output&subfolder=..",
+    "filename=shown.png&type=output&fullpath=/etc/passwd",
+  );
+  for (const query of otherPaths) expect([query, await view(query)]).toEqual([query, 403]);
   expect(await view("filename=secret.png&type=output", "operator")).toBe(200);
   const picture = (query: string) => read(`/api/console/thumbnail?edge=128&${query}`, "viewer").then(({ status }) => status);
   expect(await picture("filename=shown.png&type=output")).toBe(200);
@@ -171,7 +177,7 @@ test("serves only files that an answer has shown", async () => {
 test("refuses the event feed to a seeing admin", async () => {
   const { admitListener } = await import("@/lib/server/bff/admit-listener");
   const headers = { host: HOST, cookie: harness.cookieOf("viewer") };
-  const options = { url: `/ws?connection=${seen}`, headers };
+  const options = { url: `/ws?connection=${connectionId}`, headers };
   const admitted = await admitListener(options as Parameters<typeof admitListener>[0]);
   expect(admitted).toMatchObject({ ok: false, refused: { code: "JOBS_ONLY" } });
 });
@@ -186,21 +192,21 @@ test("never includes the key in an answer", async () => {
 test("ends a running export and later reads when the right is revoked", async () => {
   const { openForJobs } = await import("@/lib/server/connections/access");
   const { operations } = await import("@/lib/contract/operations");
-  const access = await openForJobs(harness.contextOf("viewer"), seen);
+  const access = await openForJobs(harness.contextOf("viewer"), connectionId);
   if (!access.ok) throw new Error(access.failure.message);
   expect((await take("operator", member("viewer"))).status).toBe(204);
-  service.seen.length = 0;
+  service.requests.length = 0;
   expect(await access.value.upstream.call(operations.listJobs, {})).toMatchObject({ ok: false, failure: { code: "NOT_FOUND" } });
   expect(await access.value.lostRights()).toMatchObject({ code: "NOT_FOUND" });
   expect((await read("/api/jobs", "viewer")).status).toBe(404);
   expect((await read("/api/view?filename=shown.png&type=output", "viewer")).status).toBe(404);
-  expect(service.seen).toEqual([]);
+  expect(service.requests).toEqual([]);
   expect((await take("operator", member("viewer"))).status).toBe(404);
   const [entry] = await harness.console.store.audit.list({ action: "takeJobsView" }, 2);
-  expect(entry).toMatchObject({ memberName: "operator", connectionId: seen });
+  expect(entry).toMatchObject({ memberName: "operator", connectionId });
 });
 
-test("shows nothing to or of suspended members", async () => {
+test("hides everything to and of suspended members", async () => {
   const { members } = harness.console.store;
   expect((await give("admin", member("viewer"))).status).toBe(204);
   await members.change(member("viewer"), { disabled: true });
@@ -232,6 +238,6 @@ test("treats a team connection as nobody's own", async () => {
 });
 
 test("revokes the right with the connection", async () => {
-  expect((await harness.request(`/api/console/connections/${seen}`, { as: "operator", method: "DELETE" })).status).toBe(204);
+  expect((await harness.request(`/api/console/connections/${connectionId}`, { as: "operator", method: "DELETE" })).status).toBe(204);
   expect((await read("/api/jobs", "viewer")).status).toBe(404);
 });

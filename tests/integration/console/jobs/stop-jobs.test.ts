@@ -24,13 +24,13 @@ async function connect(operations: Record<string, [number, unknown] | "silent">,
     const answer = operations[`${method} ${path}`] ?? [404, { code: "NOT_FOUND", message: "no such path" }];
     if (answer !== "silent") answerJson(response, answer[1], answer[0]);
   });
-  const saved = await post("/api/console/connections", { name: "Cloud", baseUrl: server.url, key: "k" });
-  const { connection } = await saved.json();
-  const sent = (path: string) =>
-    server.seen.filter(({ method, url }) => method === "POST" && url.startsWith(path)).map(({ body }) => body.toString());
+  const saveResponse = await post("/api/console/connections", { name: "Cloud", baseUrl: server.url, key: "k" });
+  const { connection } = await saveResponse.json();
+  const bodiesOf = (path: string) =>
+    server.requests.filter(({ method, url }) => method === "POST" && url.startsWith(path)).map(({ body }) => body.toString());
   return {
     server,
-    sent,
+    sent: bodiesOf,
     canStop: async () =>
       (
         await harness.request(`/api/console/capabilities?of=jobs.stop&connection=${connection.id}`, { as: "operator" })
@@ -67,7 +67,7 @@ test("requests an interrupt only while the right job runs, without the newer cal
   expect(sent("/api/interrupt")).toHaveLength(1);
 });
 
-test("does not interrupt while other jobs run", async () => {
+test("doesn't interrupt while other jobs run", async () => {
   const { sent, stop } = await connect({ "POST /api/interrupt": [200, {}] }, ["a", "b"]);
   expect(await stop(["a"])).toMatchObject({ stopped: [], stopping: [], unable: ["a"], together: 2 });
   expect(sent("/api/interrupt")).toEqual([]);
@@ -78,7 +78,7 @@ test("stops waiting for further jobs after one unanswered stop", async () => {
     { "POST /api/jobs/a/cancel": [200, { cancelled: false }], "POST /api/jobs/b/cancel": "silent" },
     ["a", "b", "c", "d"],
   );
-  server.seen.length = 0;
+  server.requests.length = 0;
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
   const stopping = stop(["a", "b", "c", "d"]);
   while (sent("/api/jobs/").length < 2) await new Promise((resolve) => setImmediate(resolve));
@@ -100,7 +100,7 @@ const notFound: [number, unknown] = [404, { code: "NOT_FOUND", message: "no" }];
 const cancelled = { "POST /api/jobs/a/cancel": notFound };
 const jobA = (status: number, body: unknown = {}) => ({ ...cancelled, "GET /api/jobs/a": [status, body] as [number, unknown] });
 
-test("reports a job as over only if its state or its absence says so", async () => {
+test("reports a job as over only if its state or absence shows it", async () => {
   for (const operations of [jobA(404), jobA(200, { id: "a", status: "completed" }), jobA(200, { id: "a", status: "lost" })]) {
     const { server, stop } = await connect(operations, ["a"]);
     expect(await stop(["a"])).toMatchObject({ stopped: [], over: ["a"], unable: [] });

@@ -2,7 +2,7 @@ import { type ServerResponse } from "node:http";
 import { beforeEach, expect, test, vi } from "vitest";
 import { StoreUnavailable } from "@/lib/shared/error-codes";
 import { createHarness, type Harness } from "@/tests/support/harness";
-import { answerJson, type LittleServer, type Seen } from "@/tests/support/little-server";
+import { answerJson, type LittleServer, type ReceivedRequest } from "@/tests/support/little-server";
 import { startLittleServer } from "@/tests/support/servers";
 import { until } from "@/tests/support/until";
 
@@ -12,16 +12,16 @@ const prompt = { "1": { class_type: "SaveImage", inputs: {} } };
 let harness: Harness;
 let service: LittleServer;
 let connection: string;
-let answer: (request: Seen, response: ServerResponse) => void;
+let respond: (request: ReceivedRequest, response: ServerResponse) => void;
 
 beforeEach(async () => {
   harness = await createHarness();
-  service = await startLittleServer((request, response) => answer(request, response));
+  service = await startLittleServer((request, response) => respond(request, response));
   connection = await harness.connect(service.url, "key-of-the-service");
-  answer = (_, response) => answerJson(response, { prompt_id: `job-${sent().length}`, number: 1, node_errors: {} });
+  respond = (_, response) => answerJson(response, { prompt_id: `job-${submitRequests().length}`, number: 1, node_errors: {} });
 });
 
-const sent = () => service.seen.filter(({ method }) => method === "POST");
+const submitRequests = () => service.requests.filter(({ method }) => method === "POST");
 
 function submission(options: { key?: string; json?: unknown; signal?: AbortSignal; as?: "operator" | "admin" } = {}): Promise<Response> {
   return harness.request(`/api/prompt?connection=${connection}`, {
@@ -41,10 +41,10 @@ async function report(as: "operator" | "admin" = "operator"): Promise<{ status: 
 test("submits once for two parallel requests with one key", async () => {
   const answers = await Promise.all([submission(), submission()]);
   expect(await Promise.all(answers.map((response) => response.json()))).toMatchObject([{ prompt_id: "job-1" }, { prompt_id: "job-1" }]);
-  expect(sent()).toHaveLength(1);
+  expect(submitRequests()).toHaveLength(1);
 });
 
-test("tells an outdated page to reload and submits nothing", async () => {
+test("asks an outdated page to reload and submits nothing", async () => {
   const headers = { "x-lightdesk-press": key };
   const json = { prompt };
   const refused = await harness.request(`/api/prompt?connection=${connection}`, { as: "operator", method: "POST", json, headers });
@@ -52,59 +52,59 @@ test("tells an outdated page to reload and submits nothing", async () => {
     409,
     { code: "PAGE_OUT_OF_DATE", message: expect.stringContaining("Reload") },
   ]);
-  expect(sent()).toEqual([]);
+  expect(submitRequests()).toEqual([]);
 });
 
 test("returns the first job for a reused key and never forwards the key", async () => {
   expect(await (await submission()).json()).toMatchObject({ prompt_id: "job-1" });
-  const again = await submission();
-  expect([again.status, await again.json()]).toMatchObject([200, { prompt_id: "job-1" }]);
-  expect(sent()).toHaveLength(1);
-  expect(JSON.stringify([sent()[0]?.headers, sent()[0]?.body.toString()])).not.toContain(key);
+  const secondResponse = await submission();
+  expect([secondResponse.status, await secondResponse.json()]).toMatchObject([200, { prompt_id: "job-1" }]);
+  expect(submitRequests()).toHaveLength(1);
+  expect(JSON.stringify([submitRequests()[0]?.headers, submitRequests()[0]?.body.toString()])).not.toContain(key);
 });
 
 test("submissions of two keys are two jobs, and so are the same key of two members", async () => {
   await submission();
   await submission({ key: "press-0000-4000-8000-000000000002" });
   await submission({ as: "admin" });
-  expect(sent()).toHaveLength(3);
+  expect(submitRequests()).toHaveLength(3);
 });
 
 test("refuses a key with other content and submits nothing", async () => {
   await submission();
   expect((await submission({ json: { prompt: {} } })).status).toBe(409);
-  expect(sent()).toHaveLength(1);
+  expect(submitRequests()).toHaveLength(1);
 });
 
 test("refuses a malformed key", async () => {
   expect((await submission({ key: "short" })).status).toBe(400);
-  expect(sent()).toHaveLength(0);
+  expect(submitRequests()).toHaveLength(0);
 });
 
 test("keeps a submission unknown, unsent, when the line is cut after receipt", async () => {
-  answer = (_, response) => void response.socket?.destroy();
+  respond = (_, response) => void response.socket?.destroy();
   const first = (await (await submission()).json()) as { code: string };
   expect(first.code).toBe("UPSTREAM_UNREACHABLE");
-  answer = (_, response) => answerJson(response, { prompt_id: "second" });
+  respond = (_, response) => answerJson(response, { prompt_id: "second" });
   expect(await (await submission()).json()).toMatchObject({ code: "UPSTREAM_UNREACHABLE" });
-  expect(sent()).toHaveLength(1);
+  expect(submitRequests()).toHaveLength(1);
   expect(await report()).toMatchObject({ status: 200, body: { state: "unknown", failure: { code: "UPSTREAM_UNREACHABLE" } } });
 });
 
 test.each([502, 504])("treats a gateway's %i after sending as unknown", async (status) => {
-  answer = (_, response) => answerJson(response, {}, status);
+  respond = (_, response) => answerJson(response, {}, status);
   await submission();
   expect((await report()).body).toMatchObject({ state: "unknown" });
   await submission();
-  expect(sent()).toHaveLength(1);
+  expect(submitRequests()).toHaveLength(1);
 });
 
 test("resends the same key after a refusal", async () => {
-  answer = (_, response) => answerJson(response, { error: { message: "wait" } }, 429, { "retry-after": "7" });
+  respond = (_, response) => answerJson(response, { error: { message: "wait" } }, 429, { "retry-after": "7" });
   const refused = await submission();
   expect([refused.status, refused.headers.get("retry-after")]).toEqual([429, "7"]);
   expect((await report()).status).toBe(404);
-  answer = (_, response) => answerJson(response, { prompt_id: "now" });
+  respond = (_, response) => answerJson(response, { prompt_id: "now" });
   expect(await (await submission()).json()).toMatchObject({ prompt_id: "now" });
 });
 
@@ -117,22 +117,22 @@ test("reports nothing sent when the connection is refused", async () => {
 
 test("sends the same key later when the store fails before the request", async () => {
   const { connections } = harness.console.store;
-  const read = vi.spyOn(connections, "getFor").mockRejectedValueOnce(new Error("the database is away"));
+  const readSpy = vi.spyOn(connections, "getFor").mockRejectedValueOnce(new Error("the database is away"));
   expect((await submission()).status).toBeGreaterThanOrEqual(500);
-  read.mockRestore();
-  expect([sent().length, (await report()).status]).toEqual([0, 404]);
+  readSpy.mockRestore();
+  expect([submitRequests().length, (await report()).status]).toEqual([0, 404]);
   expect(await (await submission()).json()).toMatchObject({ prompt_id: "job-1" });
 });
 
 test("returns a refusal until it is stored, then accepts the key again", async () => {
   const { submissions } = harness.console.store;
   const forget = vi.spyOn(submissions, "forget").mockRejectedValueOnce(new StoreUnavailable("the database is away"));
-  answer = (_, response) => answerJson(response, { error: { message: "wait" } }, 429);
+  respond = (_, response) => answerJson(response, { error: { message: "wait" } }, 429);
   expect((await submission()).status).toBe(429);
-  expect([await report(), (await submission()).status, sent().length]).toMatchObject([{ body: { state: "refused" } }, 429, 1]);
+  expect([await report(), (await submission()).status, submitRequests().length]).toMatchObject([{ body: { state: "refused" } }, 429, 1]);
   await until("it is forgotten", async () => (await report()).status === 404);
   forget.mockRestore();
-  answer = (_, response) => answerJson(response, { prompt_id: "now" });
+  respond = (_, response) => answerJson(response, { prompt_id: "now" });
   expect(await (await submission()).json()).toMatchObject({ prompt_id: "now" });
 });
 
@@ -141,10 +141,10 @@ test("returns an unsaved answer until the store accepts it", async () => {
   const { memberId } = harness.viewerOf("operator");
   const accepted = vi.spyOn(submissions, "accepted").mockRejectedValueOnce(new StoreUnavailable("the database is away"));
   await submission();
-  expect([await (await submission()).json(), sent().length]).toMatchObject([{ prompt_id: "job-1" }, 1]);
+  expect([await (await submission()).json(), submitRequests().length]).toMatchObject([{ prompt_id: "job-1" }, 1]);
   await until("it is stored", async () => (await submissions.find({ memberId, key }))?.answer);
   accepted.mockRestore();
-  expect([await (await submission()).json(), sent().length]).toMatchObject([{ prompt_id: "job-1" }, 1]);
+  expect([await (await submission()).json(), submitRequests().length]).toMatchObject([{ prompt_id: "job-1" }, 1]);
 });
 
 test("reports an unsent, unforgotten key until the store recovers", async () => {
@@ -154,9 +154,9 @@ test("reports an unsent, unforgotten key until the store recovers", async () => 
     vi.spyOn(submissions, "forget").mockRejectedValueOnce(new StoreUnavailable("the database is away")),
   ];
   expect((await submission()).status).toBeGreaterThanOrEqual(500);
-  expect([(await report()).body, sent()]).toEqual([{ state: "refused" }, []]);
+  expect([(await report()).body, submitRequests()]).toEqual([{ state: "refused" }, []]);
   await until("it is forgotten", async () => (await report()).status === 404);
-  for (const one of failing) one.mockRestore();
+  for (const spy of failing) spy.mockRestore();
   expect(await (await submission()).json()).toMatchObject({ prompt_id: "job-1" });
 });
 
@@ -164,18 +164,18 @@ test("keeps a later attempt's row when an earlier one is forgotten", async () =>
   const { submissions } = harness.console.store;
   const { memberId } = harness.viewerOf("operator");
   const forget = submissions.forget.bind(submissions);
-  const again = vi.spyOn(submissions, "forget").mockImplementationOnce(async (attempt) => {
+  const forgetSpy = vi.spyOn(submissions, "forget").mockImplementationOnce(async (attempt) => {
     await forget(attempt);
     throw new StoreUnavailable("the answer was lost");
   });
-  answer = (_, response) => answerJson(response, { error: { message: "wait" } }, 429);
+  respond = (_, response) => answerJson(response, { error: { message: "wait" } }, 429);
   await submission();
   await submissions.begin({ memberId, key }, { contentHash: "of another console", now: Date.now() + 1, forgetBefore: 0 });
   await until("it was forgotten once more", () => harness.console.submissionsInFlight.size === 0);
-  expect([again.mock.calls.length, await submissions.find({ memberId, key })]).toEqual([2, { contentHash: "of another console" }]);
+  expect([forgetSpy.mock.calls.length, await submissions.find({ memberId, key })]).toEqual([2, { contentHash: "of another console" }]);
 });
 
-test("does not retry a permanent store error; the submission stays unknown", async () => {
+test("doesn't retry a permanent store error; the submission stays unknown", async () => {
   const accepted = vi.spyOn(harness.console.store.submissions, "accepted").mockRejectedValueOnce(new Error("no such column"));
   expect(await (await submission()).json()).toMatchObject({ prompt_id: "job-1" });
   expect([harness.console.submissionsInFlight.size, (await report()).body.state]).toEqual([0, "unknown"]);
@@ -184,11 +184,11 @@ test("does not retry a permanent store error; the submission stays unknown", asy
 
 test("returns the job to a browser that disconnected during submission", async () => {
   let release = () => {};
-  answer = (_, response) => void (release = () => answerJson(response, { prompt_id: "kept" }));
-  const leaving = new AbortController();
-  const left = submission({ signal: leaving.signal });
-  await until("the service was asked", () => sent().length === 1);
-  leaving.abort();
+  respond = (_, response) => void (release = () => answerJson(response, { prompt_id: "kept" }));
+  const controller = new AbortController();
+  const left = submission({ signal: controller.signal });
+  await until("the service was asked", () => submitRequests().length === 1);
+  controller.abort();
   const pendingReport = report();
   release();
   expect(await pendingReport).toMatchObject({ status: 200, body: { state: "accepted", answer: { prompt_id: "kept" } } });

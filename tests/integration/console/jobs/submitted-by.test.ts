@@ -26,16 +26,16 @@ test("names the submitting member by the current name", async () => {
   expect((await harness.console.store.audit.list({ action: "submitPrompt" }, 1))[0]).toMatchObject({ target: id, memberName: "operator" });
 });
 
-test("names members in all lists and exports, and nobody for other clients", async () => {
+test("names members in all lists and exports, but not other clients", async () => {
   const id = await submit();
-  const [jobs, found] = await Promise.all(["/api/jobs", "/api/console/jobs/search?within=1"].map(details));
-  const named = { submitted_by: "Ana Ruiz" };
-  expect(jobs.jobs).toContainEqual(expect.objectContaining({ id, ...named }));
-  expect(found.jobs).toContainEqual(expect.objectContaining({ id, ...named }));
+  const [jobs, searchResult] = await Promise.all(["/api/jobs", "/api/console/jobs/search?within=1"].map(details));
+  const filter = { submitted_by: "Ana Ruiz" };
+  expect(jobs.jobs).toContainEqual(expect.objectContaining({ id, ...filter }));
+  expect(searchResult.jobs).toContainEqual(expect.objectContaining({ id, ...filter }));
   await until("the job is in the history", async () =>
     (await details("/api/history_v2")).history.some((entry: { prompt_id: string }) => entry.prompt_id === id),
   );
-  expect((await details("/api/history_v2")).history).toContainEqual(expect.objectContaining({ prompt_id: id, ...named }));
+  expect((await details("/api/history_v2")).history).toContainEqual(expect.objectContaining({ prompt_id: id, ...filter }));
   const csv = await (await harness.request("/api/console/jobs/export?format=csv", { as: "viewer" })).text();
   const [head = "", ...lines] = csv.split("\r\n");
   const cell = (line: string) => line.split(",")[head.split(",").indexOf("submitted_by")];
@@ -50,10 +50,10 @@ test("names a token and its member in lists, details, files and usage", async ()
     headers: { authorization: `Bearer ${token}` },
   });
   const id: string = (await response.json()).prompt_id;
-  const named = { id, submitted_by: "Ana Ruiz", submitted_token: "nightly" };
-  expect(await details(`/api/jobs/${id}`)).toMatchObject(named);
+  const namedRow = { id, submitted_by: "Ana Ruiz", submitted_token: "nightly" };
+  expect(await details(`/api/jobs/${id}`)).toMatchObject(namedRow);
   for (const path of ["/api/jobs", "/api/console/jobs/search?within=1"])
-    expect((await details(path)).jobs).toContainEqual(expect.objectContaining(named));
+    expect((await details(path)).jobs).toContainEqual(expect.objectContaining(namedRow));
   const csv = await (await harness.request("/api/console/jobs/export?format=csv", { as: "viewer" })).text();
   expect(csv.split("\r\n").find((line) => line.startsWith(id))).toContain(",token nightly (Ana Ruiz),");
   const { rows } = await (await harness.request("/api/console/usage", { as: "operator" })).json();
@@ -71,8 +71,8 @@ test("shows the prompt for unnamed jobs and the matched words in hits", async ()
   await harness.console.jobIndex.settled();
   const { jobs } = await details("/api/jobs");
   expect(jobs).toContainEqual(expect.objectContaining({ id, prompt_excerpt: "A red fox" }));
-  const match = await details("/api/console/jobs/search?text=snow+FOX");
-  expect(match.jobs).toMatchObject([
+  const searchResult = await details("/api/console/jobs/search?text=snow+FOX");
+  expect(searchResult.jobs).toMatchObject([
     {
       id,
       search_match: {
@@ -87,7 +87,7 @@ test("shows the prompt for unnamed jobs and the matched words in hits", async ()
   expect((await details("/api/console/jobs/search?within=1")).jobs[0]).not.toHaveProperty("search_match");
 });
 
-test("saved files have the inputs that were chosen as columns", async () => {
+test("includes the inputs chosen as columns in saved files", async () => {
   const id = await submit();
   const inputs = "input:*EmptyImage:width,input:9:none,bogus";
   const address = (format: string) => `/api/console/jobs/export?format=${format}&ids=${id}&inputs=${encodeURIComponent(inputs)}`;

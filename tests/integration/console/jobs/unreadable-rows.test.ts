@@ -11,7 +11,7 @@ const KEY = "comfyui-0123456789abcdef0123456789abcdef";
 const reader = (connection: string) => (path: string) =>
   harness.request(`${path}${path.includes("?") ? "&" : "?"}connection=${connection}`, { as: "viewer" });
 
-/** Answers every read with `body()`; a text is sent as it is. */
+/** Responds to every read with `body()`; a text is sent unchanged. */
 async function connectTo(body: () => unknown) {
   const server = await startLittleServer((_, response) => {
     const answer = body();
@@ -23,7 +23,7 @@ async function connectTo(body: () => unknown) {
 const connect = (lists: { jobs?: unknown; history?: unknown; pagination?: unknown }) => connectTo(() => lists);
 
 const good = { id: "job-1", status: "pending", create_time: 1_767_225_600_000 };
-const strange = [{ id: 7, status: "pending" }, { status: "completed" }, null, "job-2"];
+const oddRows = [{ id: 7, status: "pending" }, { status: "completed" }, null, "job-2"];
 const pagination = { offset: 0, limit: 100, total: 5, has_more: false };
 const asset = { id: "5f0c7a5e-0000-4000-8000-000000000001", name: "a.png", tags: [] };
 
@@ -45,7 +45,7 @@ const lists: Lists[] = [
 ];
 const bad = [null, 7, true, []];
 
-test.each(lists)("$path shows what can be read and counts what cannot", async ({ path, good: entry, wrap, read }) => {
+test.each(lists)("$path shows readable rows and counts the rest", async ({ path, good: entry, wrap, read }) => {
   const get = await connectTo(() => wrap([...bad, entry, ...bad]));
   const response = await get(path);
   expect(response.status).toBe(200);
@@ -57,7 +57,7 @@ test.each(lists)("$path shows what can be read and counts what cannot", async ({
 test.each([
   ["/api/userdata?dir=workflows/", [{ path: "a.json" }, ...bad]],
   ["/api/history", { "job-1": {}, ...Object.fromEntries(bad.map((entry, at) => [`bad-${at}`, entry])) }],
-])("%s, which has no field for it, counts them in a header", async (path, body) => {
+])("%s counts unreadable rows in a header", async (path, body) => {
   const response = await (await connectTo(() => body))(path);
   expect(Object.keys(await response.json())).toHaveLength(1);
   expect(response.headers.get("x-lightdesk-unreadable")).toBe(String(bad.length));
@@ -96,19 +96,19 @@ test("shows the readable parts of a damaged job", async () => {
   const get = await connectTo(() => ({ ...job, outputs: { "1": null, "2": { text: ["kept"] } }, execution_meta: { "1": 4 } }));
   const response = await get("/api/jobs/job-1");
   expect(response.status).toBe(200);
-  const read = await response.json();
-  expect(read).toMatchObject({ id: "job-1", status: "unknown", outputs: { "2": { text: ["kept"] } } });
-  expect(read.execution_status.messages).toEqual([messages[2]]);
+  const body = await response.json();
+  expect(body).toMatchObject({ id: "job-1", status: "unknown", outputs: { "2": { text: ["kept"] } } });
+  expect(body.execution_status.messages).toEqual([messages[2]]);
 });
 
 test.each([{ isOld: true }, { isOld: false }])("skips a damaged entry of a local history and queue ($isOld)", async ({ isOld }) => {
   const local = await startLocalServer(undefined, { isOld });
-  const saved = await harness.request("/api/console/connections", {
+  const response = await harness.request("/api/console/connections", {
     as: "owner",
     method: "POST",
     json: { name: "Local", baseUrl: local.url, shared: true },
   });
-  const { connection } = await saved.json();
+  const { connection } = await response.json();
   const get = reader(connection.id);
   const waiting = local.submit();
   const [prompt, damaged] = [[1, "x", {}, { extra_pnginfo: { workflow: null } }, []], 7];
@@ -140,22 +140,22 @@ test.each([{ isOld: true }, { isOld: false }])("skips a damaged entry of a local
 });
 
 test("reports a list whose only entry is unreadable", async () => {
-  const get = await connect({ jobs: strange, pagination });
+  const get = await connect({ jobs: oddRows, pagination });
   expect(await (await get("/api/jobs")).json()).toMatchObject({ jobs: [], unreadable: 4 });
 });
 
-test("ends an export with what is missing", async () => {
-  const get = await connect({ jobs: [good, strange[1]], pagination });
+test("ends an export with a list of what is missing", async () => {
+  const get = await connect({ jobs: [good, oddRows[1]], pagination });
   const lines = (await (await get("/api/console/jobs/export?format=csv")).text()).trim().split("\r\n");
   expect(lines[1]).toMatch(/^job-1,/);
   expect(lines.at(-1)).toMatch(/^INCOMPLETE: 1 of 5 jobs\. UNPROCESSABLE: 1 jobs of the list could not be read/);
 });
 
 test.each([
-  ["another fault beside", { jobs: [good, strange[0]], pagination: "none" }],
+  ["another fault beside", { jobs: [good, oddRows[0]], pagination: "none" }],
   ["no list", { jobs: { "job-1": good }, pagination }],
-])("rejects an answer with %s as a list of jobs", async (_, answer) => {
-  const get = await connect(answer);
+])("rejects an answer with %s as a list of jobs", async (_, body) => {
+  const get = await connect(body);
   const response = await get("/api/jobs");
   expect(response.status).toBe(502);
 });

@@ -1,4 +1,4 @@
-// What members have used: counted from the jobs submitted here, and reported as far as it is known.
+// Members' usage: counted from jobs submitted here, as far as known.
 import { expect, test } from "vitest";
 import { type UsageQuery } from "@/lib/contract/people/usage";
 import { readUsage, usageCsv } from "@/lib/server/queries/usage";
@@ -52,11 +52,11 @@ const service = await startLittleServer(({ method, url }, response) => {
   }
   return answerJson(response, { jobs: list.reverse(), pagination: { offset: 0, limit: 100, total: list.length, has_more: false } });
 });
-const other = await harness.connect(service.url, "sk-other");
+const otherConnection = await harness.connect(service.url, "sk-other");
 const all = await harness.console.store.connections.listFor(harness.viewerOf("owner").memberId);
-const embedded = all.find(({ id }) => id !== other)?.id ?? "";
+const embedded = all.find(({ id }) => id !== otherConnection)?.id ?? "";
 
-async function submit(as: "operator" | "admin" | "owner", connection = other): Promise<string> {
+async function submit(as: "operator" | "admin" | "owner", connection = otherConnection): Promise<string> {
   const response = await harness.request(`/api/prompt?connection=${connection}`, {
     as,
     method: "POST",
@@ -67,7 +67,7 @@ async function submit(as: "operator" | "admin" | "owner", connection = other): P
 }
 async function ends(id: string, fields: Reported): Promise<void> {
   jobs.set(id, { createdMs: jobs.get(id)?.createdMs ?? now, ...fields });
-  await harness.request(`/api/jobs?connection=${other}`, { as: "viewer" });
+  await harness.request(`/api/jobs?connection=${otherConnection}`, { as: "viewer" });
 }
 const usage = async (role: "owner" | "admin" | "operator" | "viewer", query = month) => {
   const { rows } = await readUsage(harness.contextOf(role), query);
@@ -79,7 +79,7 @@ test("sums runs, failures, time and outputs by member and connection", async () 
   await ends(await submit("operator"), { status: "failed", ranMs: 500, outputs_count: 0 });
   await ends(await submit("admin"), { status: "completed", ranMs: 1000, outputs_count: 0 });
   jobs.set("job-99", { status: "completed", createdMs: now, ranMs: 9000, outputs_count: 9 });
-  await harness.request(`/api/jobs?connection=${other}`, { as: "viewer" });
+  await harness.request(`/api/jobs?connection=${otherConnection}`, { as: "viewer" });
   expect(await usage("owner")).toEqual([
     ["admin", "Another service", { runs: 1, failed: { value: 0 }, seconds: { value: 1 }, outputs: { value: 0 }, bytes: { value: 0 } }],
     ["operator", "Another service", { runs: 2, failed: { value: 1 }, seconds: { value: 3 }, outputs: { value: 2 }, bytes: {} }],
@@ -88,7 +88,7 @@ test("sums runs, failures, time and outputs by member and connection", async () 
 
 test("counts outputs as the list does when a service counts texts", async () => {
   const before = await usage("owner");
-  expect((await harness.request(`/api/history_v2?connection=${other}`, { as: "viewer" })).status).toBe(200);
+  expect((await harness.request(`/api/history_v2?connection=${otherConnection}`, { as: "viewer" })).status).toBe(200);
   expect(await usage("owner")).toEqual(before);
 });
 
@@ -116,13 +116,14 @@ test("reads sizes while idle where the service has them", async () => {
   const { createSizeReader } = await import("@/lib/server/job-index/list-reader");
   const { openForJobs } = await import("@/lib/server/connections/access");
   const { operations } = await import("@/lib/contract/operations");
-  const access = await openForJobs(harness.contextOf("owner"), other);
+  const access = await openForJobs(harness.contextOf("owner"), otherConnection);
   if (!access.ok) throw new Error(access.failure.message);
   const { upstream } = access.value;
   const readSizes = createSizeReader(harness.console.store.jobUsage);
-  const ask = () => readSizes(other, (input) => upstream.call(operations.listJobAssets, input), AbortSignal.timeout(10_000));
-  expect(await ask()).toBe("done");
-  expect(await ask()).toBeUndefined();
+  const readUsage = () =>
+    readSizes(otherConnection, (input) => upstream.call(operations.listJobAssets, input), AbortSignal.timeout(10_000));
+  expect(await readUsage()).toBe("done");
+  expect(await readUsage()).toBeUndefined();
   const row = (await usage("owner")).find(([name]) => name === "operator");
   expect(row?.[2]).toMatchObject({ bytes: { value: 1024 } });
   expect(row?.[2]).not.toMatchObject({ bytes: { isAtLeast: true } });
@@ -154,17 +155,17 @@ test("reads sizes of the embedded service directly", async () => {
 
 test("keeps counting jobs removed from the history", async () => {
   const before = await usage("owner");
-  await harness.request(`/api/history?connection=${other}`, { as: "operator", method: "POST", json: { clear: true } });
+  await harness.request(`/api/history?connection=${otherConnection}`, { as: "operator", method: "POST", json: { clear: true } });
   jobs = new Map();
-  await harness.request(`/api/jobs?connection=${other}`, { as: "viewer" });
+  await harness.request(`/api/jobs?connection=${otherConnection}`, { as: "viewer" });
   expect(await usage("owner")).toEqual(before);
 });
 
-test("claims nothing else about a job removed before its end was seen", async () => {
+test("claims nothing about a job removed before its end was seen", async () => {
   const id = await submit("admin");
   const row = async () => (await usage("owner")).find(([name]) => name === "admin")?.[2];
   expect(await row()).toMatchObject({ runs: 2, failed: { value: 0 }, seconds: { value: 1 } });
-  await harness.console.store.jobIndexStore.forget(other, [id]);
+  await harness.console.store.jobIndexStore.forget(otherConnection, [id]);
   expect(await row()).toMatchObject({ runs: 2, failed: { value: 0, isAtLeast: true }, seconds: { value: 1, isAtLeast: true } });
 });
 
@@ -185,23 +186,23 @@ test("limits usage to the range in the address", async () => {
 test("names another member's own connection only to its owner and viewers", async () => {
   const { store } = harness.console;
   const { memberId } = harness.viewerOf("operator");
-  const own = await store.connections.create({ name: "=My secret cloud", baseUrl: service.url, memberId, createdAt: now });
+  const ownConnection = await store.connections.create({ name: "=My secret cloud", baseUrl: service.url, memberId, createdAt: now });
   const { storeApiKey } = await import("@/lib/server/keys/key-ring");
-  await storeApiKey(store.keys, harness.console.ring, { connectionId: own.id, apiKey: "sk-own", now });
-  await submit("operator", own.id);
+  await storeApiKey(store.keys, harness.console.ring, { connectionId: ownConnection.id, apiKey: "sk-own", now });
+  await submit("operator", ownConnection.id);
   const names = async (role: "admin" | "operator") =>
     (await usage(role)).filter(([name]) => name === "operator").map(([, connection]) => connection);
   expect(await names("operator")).toContain("=My secret cloud");
   expect(await names("admin")).toContain("personal");
   expect(await names("admin")).not.toContain("=My secret cloud");
   const csv = async (role: "admin" | "operator") => (await harness.request("/api/console/usage/export", { as: role })).text();
-  expect(await csv("admin")).not.toMatch(new RegExp(`secret|${own.id}`));
+  expect(await csv("admin")).not.toMatch(new RegExp(`secret|${ownConnection.id}`));
   expect(await csv("admin")).toContain("personal connection");
   // A spreadsheet reads it as text.
   expect(await csv("operator")).toContain("'=My secret cloud");
-  await store.jobViewers.give(own.id, harness.viewerOf("admin").memberId, { givenBy: memberId, now });
+  await store.jobViewers.give(ownConnection.id, harness.viewerOf("admin").memberId, { givenBy: memberId, now });
   expect(await names("admin")).toContain("=My secret cloud");
-  await store.connections.remove(own.id);
+  await store.connections.remove(ownConnection.id);
   expect(await names("operator")).toContain("removed");
 });
 

@@ -18,24 +18,24 @@ async function submit(workflow: Record<string, unknown>): Promise<string> {
   return ((await response.json()) as { prompt_id: string }).prompt_id;
 }
 
-async function listed(jobId: string): Promise<Record<string, unknown> | undefined> {
+async function findListedJob(jobId: string): Promise<Record<string, unknown> | undefined> {
   const response = (await (await harness.request("/api/jobs", { as: "viewer" })).json()) as { jobs: Record<string, unknown>[] };
   return response.jobs.find((job) => job.id === jobId);
 }
 
 test("shows the submitted workflow name in the list", async () => {
   const jobId = await submit({ id, name: "product-hero-v4" });
-  expect(await listed(jobId)).toMatchObject({ workflow_id: id, workflow_name: "product-hero-v4" });
+  expect(await findListedJob(jobId)).toMatchObject({ workflow_id: id, workflow_name: "product-hero-v4" });
 });
 
 test("applies a workflow's last name to older jobs", async () => {
   const older = await submit({ id, name: "product-hero-v5" });
   await submit({ id, name: "product-hero-v6" });
-  expect(await listed(older)).toMatchObject({ workflow_name: "product-hero-v6" });
+  expect(await findListedJob(older)).toMatchObject({ workflow_name: "product-hero-v6" });
 });
 
 test("returns an id without a name for an unnamed workflow", async () => {
-  const job = await listed(await submit({}));
+  const job = await findListedJob(await submit({}));
   expect(job?.workflow_id).toBeTypeOf("string");
   expect(job).not.toHaveProperty("workflow_name");
 });

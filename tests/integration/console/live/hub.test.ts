@@ -38,14 +38,14 @@ describe("hub", () => {
 
   it("limits the readers of each member, also for JSON requests", async () => {
     const hub = start();
-    const ask = (owner: string, from: number) => {
+    const openStream = (owner: string, from: number) => {
       const topics = Array.from({ length: 32 }, (_, index) => topic(aWatch(`${owner} ${from + index}`)));
       return readLiveEvents({ hub, owner, topics, after: undefined });
     };
-    for (let from = 0; from < 128; from += 32) expect(await ask("one", from)).not.toContain("SERVICE_UNAVAILABLE");
-    expect(await ask("one", 128)).toContain("SERVICE_UNAVAILABLE");
-    expect(await ask("one", 0)).not.toContain("SERVICE_UNAVAILABLE");
-    expect(await ask("two", 0)).not.toContain("SERVICE_UNAVAILABLE");
+    for (let from = 0; from < 128; from += 32) expect(await openStream("one", from)).not.toContain("SERVICE_UNAVAILABLE");
+    expect(await openStream("one", 128)).toContain("SERVICE_UNAVAILABLE");
+    expect(await openStream("one", 0)).not.toContain("SERVICE_UNAVAILABLE");
+    expect(await openStream("two", 0)).not.toContain("SERVICE_UNAVAILABLE");
   });
 
   it.each([
@@ -95,12 +95,12 @@ describe("hub", () => {
 
   it("reports an unresponsive service after 10 s, then its late value", async () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
-    let answer: (text: string) => void = () => undefined;
+    let respond: (text: string) => void = () => undefined;
     const watch: Watch = {
       ...aWatch("jobs"),
       name: "jobs",
       connection: { id: "a", baseUrl: "http://service.invalid" },
-      read: () => new Promise((resolve) => (answer = (text) => resolve(ok({ text, unreadable: 0 })))),
+      read: () => new Promise((resolve) => (respond = (text) => resolve(ok({ text, unreadable: 0 })))),
     };
     const subscription = start().subscribe(watch, "one", () => undefined);
     const events = () => (subscription.ok ? subscription.value.since(undefined).map(({ event }) => event) : []);
@@ -108,7 +108,7 @@ describe("hub", () => {
     expect(events()).toEqual([]);
     await vi.advanceTimersByTimeAsync(200);
     expect(events()).toEqual(["failure"]);
-    answer('{"jobs":[]}');
+    respond('{"jobs":[]}');
     await vi.advanceTimersByTimeAsync(0);
     expect(events()).toEqual(["snapshot"]);
   });
@@ -140,13 +140,13 @@ describe("shared reads", () => {
   beforeEach(() => {
     jobs = [aJob("first")];
     harness.console.jobAnswers.changed();
-    server.seen.splice(0);
+    server.requests.splice(0);
   });
 
   const aJob = (id: string) => ({ id, status: "completed", create_time: 1_767_225_600_000 });
   const list = (as: "viewer" | "operator" | "owner" = "viewer") => harness.request(`/api/jobs?connection=${connection}&limit=9`, { as });
   const idsIn = async (response: Response): Promise<string[]> => (await response.json()).jobs.map(({ id }: { id: string }) => id);
-  const calls = () => server.seen.filter(({ url }) => url.includes("limit=9")).length;
+  const calls = () => server.requests.filter(({ url }) => url.includes("limit=9")).length;
   const post = (path: string, json: object) =>
     harness.request(`${path}?connection=${connection}`, { as: "operator", method: "POST", json });
 
@@ -179,11 +179,12 @@ describe("shared reads", () => {
     expect(calls()).toBe(2);
   });
 
-  it("makes a new call 250 ms after the last one began", async () => {
+  it("starts a new call 250 ms after the last one", async () => {
     vi.useFakeTimers({ toFake: ["setTimeout"] });
     const cache = createAnswerCache();
-    let made = 0;
-    const read = () => cache.share({ key: "a", baseUrl: server.url, signal: undefined }, async () => ({ ok: true, value: (made += 1) }));
+    let madeCount = 0;
+    const read = () =>
+      cache.share({ key: "a", baseUrl: server.url, signal: undefined }, async () => ({ ok: true, value: (madeCount += 1) }));
     await read();
     await vi.advanceTimersByTimeAsync(249);
     expect(await read()).toEqual({ ok: true, value: 1 });
@@ -192,13 +193,13 @@ describe("shared reads", () => {
     vi.useRealTimers();
   });
 
-  it("continues for others when a client leaves", async () => {
-    const leaving = new AbortController();
-    const gone = harness.request(`/api/jobs?connection=${connection}&limit=9`, { as: "viewer", signal: leaving.signal });
-    const other = list();
-    leaving.abort();
-    expect((await gone).status).toBe(499);
-    expect(await idsIn(await other)).toEqual(["first"]);
+  it("continues for others when a client disconnects", async () => {
+    const controller = new AbortController();
+    const pendingList = harness.request(`/api/jobs?connection=${connection}&limit=9`, { as: "viewer", signal: controller.signal });
+    const secondResponse = list();
+    controller.abort();
+    expect((await pendingList).status).toBe(499);
+    expect(await idsIn(await secondResponse)).toEqual(["first"]);
   });
 
   it("doesn't cache a failure", async () => {
@@ -211,9 +212,9 @@ describe("shared reads", () => {
 
   it("parses unchanged bytes once", () => {
     const answers = harness.console.jobAnswers.parsedFor("c", "key");
-    const read = { ok: true, value: {} } as const;
-    answers.keep("a", Buffer.from("bytes"), read);
-    expect(answers.find("a", Buffer.from("bytes"))).toBe(read);
+    const readResult = { ok: true, value: {} } as const;
+    answers.keep("a", Buffer.from("bytes"), readResult);
+    expect(answers.find("a", Buffer.from("bytes"))).toBe(readResult);
     expect(answers.find("a", Buffer.from("others"))).toBeUndefined();
     expect(harness.console.jobAnswers.parsedFor("c", "another key").find("a", Buffer.from("bytes"))).toBeUndefined();
   });

@@ -20,13 +20,13 @@ beforeAll(async () => {
   server = await startLocalServer(undefined, {
     upgrade: (request, socket, head) => peers.handleUpgrade(request, socket, head, (peer) => void sockets.push(peer)),
   });
-  const made = await harness.console.store.connections.create({
+  const localConnection = await harness.console.store.connections.create({
     name: "Local",
     baseUrl: server.url,
     dialect: "local",
     createdAt: harness.console.now(),
   });
-  connection = made.id;
+  connection = localConnection.id;
 });
 afterAll(async () => {
   for (const stream of open) await stream.close();
@@ -60,7 +60,7 @@ it("reads a list when the server reports a change", async () => {
 it("coalesces a flood of messages and sends the newest last", async () => {
   const { stream, say } = await watch("queue");
   const id = server.submit();
-  server.place.running.push(...server.place.pending.splice(0).filter(([, one]) => one === id));
+  server.place.running.push(...server.place.pending.splice(0).filter(([, row]) => row === id));
   say("status", status);
   const isRunning = ({ value }: { value: unknown }) => (value as { running: { id: string }[] }).running.some((row) => row.id === id);
   await until("the job runs", () => stream.of("snapshot").some(isRunning));
@@ -119,13 +119,13 @@ it("sends a new viewer the progress of all running jobs", async () => {
 
 describe("a viewer's row", () => {
   type Row = { status: string; progress?: { step: number } };
-  /** A job with a reader, and what a viewer makes of the reader's events. */
+  /** A job with a reader, and a viewer that applies the reader's events. */
   function follow(answered?: Promise<void>) {
     let row: Row = { status: "in_progress" };
     let step = 0;
     let seq = 0;
     let cursor: number | undefined;
-    let shown: Row | undefined;
+    let shownRow: Row | undefined;
     let reads = 0;
     const reader = createReader({
       name: "jobs",
@@ -152,10 +152,10 @@ describe("a viewer's row", () => {
         cursor = seq;
         for (const { event, body } of items) {
           const data = JSON.parse(`{${body}}`) as { value?: { jobs: Row[] }; job?: Row; progress?: { step: number } };
-          if (event === "job.progress" && shown) shown = { ...shown, progress: data.progress };
-          else shown = data.value?.jobs[0] ?? data.job ?? shown;
+          if (event === "job.progress" && shownRow) shownRow = { ...shownRow, progress: data.progress };
+          else shownRow = data.value?.jobs[0] ?? data.job ?? shownRow;
         }
-        return { status: shown?.status, step: shown?.progress?.step };
+        return { status: shownRow?.status, step: shownRow?.progress?.step };
       },
       async change(next: Row) {
         row = next;
@@ -175,13 +175,13 @@ describe("a viewer's row", () => {
     };
   }
   type Followed = ReturnType<typeof follow>;
-  const acts = {
+  const actions = {
     progress: (item: Followed) => item.advance(),
     "progress at the end": (item: Followed) => item.advance(0),
     change: (item: Followed) => item.change({ status: "in_progress", progress: { step: 0 } }),
     end: (item: Followed) => item.change({ status: "completed" }),
   };
-  const orders: (keyof typeof acts)[][] = [
+  const orders: (keyof typeof actions)[][] = [
     ["progress", "change"],
     ["change", "progress"],
     ["progress", "change", "progress"],
@@ -201,11 +201,11 @@ describe("a viewer's row", () => {
       await vi.advanceTimersByTimeAsync(300);
       item.collect();
       for (const action of order) {
-        await acts[action](item);
+        await actions[action](item);
         if (!isSlow) item.collect();
       }
       const hasEnded = order.includes("end");
-      const steps = order.filter((act) => act === "progress").length;
+      const steps = order.filter((step) => step === "progress").length;
       expect(item.collect()).toEqual(hasEnded ? { status: "completed", step: undefined } : { status: "in_progress", step: steps });
       item.reader.stop();
     },
@@ -222,10 +222,10 @@ describe("a viewer's row", () => {
   });
 
   it("is read again when a change arrives during a read", async () => {
-    let answer = (): void => undefined;
-    const item = follow(new Promise((resolve) => (answer = resolve)));
+    let respond = (): void => undefined;
+    const item = follow(new Promise((resolve) => (respond = resolve)));
     item.reader.trigger();
-    answer();
+    respond();
     await vi.advanceTimersByTimeAsync(2000);
     expect(item.reads()).toBe(2);
     item.reader.stop();

@@ -5,7 +5,7 @@ import { type LiveAnswer, MAX_TOPICS } from "@/lib/contract/live";
 import { storeApiKey } from "@/lib/server/keys/key-ring";
 import { canvas } from "@/tests/integration/service/support";
 import { createHarness, type Harness } from "@/tests/support/harness";
-import { answerJson, type LittleServer, type Seen, startLittleServer } from "@/tests/support/little-server";
+import { answerJson, type LittleServer, type ReceivedRequest, startLittleServer } from "@/tests/support/little-server";
 import { liveQuery, type LiveStream, openLive, type Received } from "@/tests/support/live-stream";
 import { makeToken } from "@/tests/support/tokens";
 import { until } from "@/tests/support/until";
@@ -22,8 +22,8 @@ afterEach(async () => {
 });
 afterAll(() => harness.dispose());
 
-async function watch(topics: readonly string[], asking?: Parameters<typeof openLive>[2], more?: Record<string, string>) {
-  const stream = await openLive(harness, liveQuery(topics, more), asking);
+async function watch(topics: readonly string[], options?: Parameters<typeof openLive>[2], extra?: Record<string, string>) {
+  const stream = await openLive(harness, liveQuery(topics, extra), options);
   open.push(stream);
   return stream;
 }
@@ -43,8 +43,8 @@ const stateIn = (id: string) => (item: Received) => {
   return rowsIn(item).find((row) => row.id === id)?.status;
 };
 
-/** A service of other people: lists `jobs`, and answers what the test says. */
-type Behaviour = { memberId?: string; answer?: (request: Seen) => { status?: number; headers?: Record<string, string> } };
+/** An external service that lists `jobs` and responds as the test says. */
+type Behaviour = { memberId?: string; answer?: (request: ReceivedRequest) => { status?: number; headers?: Record<string, string> } };
 
 async function startService({ memberId, answer = () => ({}) }: Behaviour = {}) {
   const jobs: Record<string, unknown>[] = [];
@@ -57,14 +57,14 @@ async function startService({ memberId, answer = () => ({}) }: Behaviour = {}) {
   const { store, ring, now } = harness.console;
   const { id: connection } = await store.connections.create({ name: "A service", baseUrl: server.url, memberId, createdAt: now() });
   await storeApiKey(store.keys, ring, { connectionId: connection, apiKey: "comfyui-0123456789abcdef0123456789abcdef", now: now() });
-  const reads = () => server.seen.filter(({ url }) => url.startsWith("/api/jobs")).length;
+  const reads = () => server.requests.filter(({ url }) => url.startsWith("/api/jobs")).length;
   return { jobs, server, connection, reads };
 }
 
 const aJob = (id: string, status = "pending") => ({ id, status, create_time: 1_767_225_600_000 });
 
 describe("GET /api/console/events", () => {
-  it("sends a snapshot, then the job as it begins and ends", async () => {
+  it("sends a snapshot, then the job's start and end", async () => {
     const stream = await watch([JOBS]);
     await stream.next("a snapshot", ({ event }) => event === "snapshot");
     expect(stream.received.map(({ event }) => event)).toEqual(["hello", "snapshot"]);
@@ -135,27 +135,27 @@ describe("GET /api/console/events", () => {
     await watch([JOBS], { as: "admin" });
   });
 
-  it("counts no stream whose client left before the answer began", async () => {
-    const leaving = new AbortController();
-    const responses = Array.from({ length: 20 }, () => harness.request(liveQuery(["tasks"]), { as: "admin", signal: leaving.signal }));
+  it("doesn't count a stream whose client left before the response", async () => {
+    const controller = new AbortController();
+    const responses = Array.from({ length: 20 }, () => harness.request(liveQuery(["tasks"]), { as: "admin", signal: controller.signal }));
     expect((await Promise.all(responses)).map(({ status }) => status)).toEqual(responses.map(() => 200));
     expect((await harness.request(liveQuery(["tasks"]), { as: "admin" })).status).toBe(429);
-    leaving.abort();
+    controller.abort();
     await watch(["tasks"], { as: "admin" });
     expect((await harness.request(liveQuery(["tasks"]), { as: "admin", signal: AbortSignal.abort() })).status).toBe(200);
   });
 
   it("responds with JSON, then with the changes since", async () => {
-    const ask = async (id?: string): Promise<LiveAnswer> =>
+    const requestLive = async (id?: string): Promise<LiveAnswer> =>
       (await harness.request(liveQuery([JOBS], { format: "json" }), { as: "viewer", headers: id ? { "last-event-id": id } : {} })).json();
-    const first = await ask();
+    const first = await requestLive();
     expect(first.events.map(({ event }) => event)).toEqual(["snapshot"]);
-    expect((await ask(first.id)).events).toEqual([]);
+    expect((await requestLive(first.id)).events).toEqual([]);
     const id = await submit(0x405060);
     const states: unknown[] = [];
     let last = first.id;
     await until("the end in the answers", async () => {
-      const liveAnswer = await ask(last);
+      const liveAnswer = await requestLive(last);
       last = liveAnswer.id;
       states.push(...liveAnswer.events.map((liveEvent) => stateIn(id)({ ...liveEvent, id: undefined })));
       return states.includes("completed");
@@ -169,26 +169,26 @@ describe("an interrupted stream", () => {
     jobs.push(aJob("a"), aJob("b"));
     const topic = `jobs?connection=${connection}`;
     const first = await watch([topic]);
-    const other = await watch([topic]);
+    const otherStream = await watch([topic]);
     await first.next("a snapshot", ({ event }) => event === "snapshot");
     await first.close();
     Object.assign(jobs[0] ?? {}, { status: "in_progress" });
-    await other.next("the change", ({ event }) => event === "job.updated");
-    const again = await watch([topic], { as: "viewer", headers: { "last-event-id": first.state.lastId } });
-    await again.next("the change", ({ event }) => event === "job.updated");
+    await otherStream.next("the change", ({ event }) => event === "job.updated");
+    const resumed = await watch([topic], { as: "viewer", headers: { "last-event-id": first.state.lastId } });
+    await resumed.next("the change", ({ event }) => event === "job.updated");
     Object.assign(jobs[1] ?? {}, { status: "in_progress" });
-    await until("the next change", () => again.of("job.updated").length === 2);
-    expect(again.received.map(({ event }) => event)).toEqual(["hello", "job.updated", "job.updated"]);
-    expect(again.of("job.updated").map(({ job }) => job.id)).toEqual(["a", "b"]);
+    await until("the next change", () => resumed.of("job.updated").length === 2);
+    expect(resumed.received.map(({ event }) => event)).toEqual(["hello", "job.updated", "job.updated"]);
+    expect(resumed.of("job.updated").map(({ job }) => job.id)).toEqual(["a", "b"]);
   });
 
   it("starts with a snapshot after an id of other rights", async () => {
-    const others = await watch(["session"], { as: "operator" });
-    await others.next("a snapshot", ({ event }) => event === "snapshot");
-    const mine = await watch(["session"], { as: "viewer" });
-    await mine.next("a snapshot", ({ event }) => event === "snapshot");
+    const otherStream = await watch(["session"], { as: "operator" });
+    await otherStream.next("a snapshot", ({ event }) => event === "snapshot");
+    const ownStream = await watch(["session"], { as: "viewer" });
+    await ownStream.next("a snapshot", ({ event }) => event === "snapshot");
     const query = liveQuery(["session"], { format: "json" });
-    const response = await harness.request(query, { as: "operator", headers: { "last-event-id": mine.state.lastId } });
+    const response = await harness.request(query, { as: "operator", headers: { "last-event-id": ownStream.state.lastId } });
     expect(((await response.json()) as LiveAnswer).events.map(({ event }) => event)).toEqual(["snapshot"]);
   });
 
@@ -199,8 +199,8 @@ describe("an interrupted stream", () => {
   ])("starts with a snapshot for an id %s", async (_what, idOf) => {
     const first = await watch([JOBS]);
     await first.next("a snapshot", ({ event }) => event === "snapshot");
-    const again = await watch([JOBS], { as: "viewer", headers: { "last-event-id": idOf(first.state.lastId) } });
-    await again.next("a snapshot", ({ event }) => event === "snapshot");
+    const resumed = await watch([JOBS], { as: "viewer", headers: { "last-event-id": idOf(first.state.lastId) } });
+    await resumed.next("a snapshot", ({ event }) => event === "snapshot");
   });
 
   it("starts a topic named by `new` with a snapshot", async () => {
@@ -208,28 +208,28 @@ describe("an interrupted stream", () => {
     await first.next("a snapshot", ({ event }) => event === "snapshot");
     const queue = "queue?connection=embedded";
     const headers = { "last-event-id": first.state.lastId };
-    const again = await watch([JOBS], { as: "viewer", headers }, { new: queue });
-    await again.next("the queue", (item) => item.event === "snapshot" && item.data.topic === queue);
-    expect(again.of("snapshot", JOBS)).toEqual([]);
+    const resumed = await watch([JOBS], { as: "viewer", headers }, { new: queue });
+    await resumed.next("the queue", (item) => item.event === "snapshot" && item.data.topic === queue);
+    expect(resumed.of("snapshot", JOBS)).toEqual([]);
   });
 });
 
 describe("rights", () => {
-  it("end the stream of a removed member, and no other", async () => {
+  it("end only the removed member's stream", async () => {
     const { store, now } = harness.console;
     const fields = { name: "Going", email: "going@desk.test", role: "viewer" as const, passwordHash: "x", createdAt: now() };
     const member = await store.members.create(fields);
     if (!member) throw new Error("no member");
     const cookie = await harness.mintCookie({ sub: member.id, version: member.sessionVersion });
     const stream = await watch([JOBS], { cookie });
-    const other = await watch([JOBS]);
+    const otherStream = await watch([JOBS]);
     await stream.next("a snapshot", ({ event }) => event === "snapshot");
     const removed = await harness.request(`/api/console/members/${member.id}`, { as: "owner", method: "DELETE" });
     expect(removed.status).toBeLessThan(300);
     await stream.ended;
     expect(stream.received.at(-1)).toMatchObject({ event: "end", id: "", data: { failure: { code: "UNAUTHORIZED" } } });
     const id = await submit(0x708090);
-    await other.next("the job", (item) => stateIn(id)(item) !== undefined);
+    await otherStream.next("the job", (item) => stateIn(id)(item) !== undefined);
     expect(stream.received.some((item) => stateIn(id)(item) !== undefined)).toBe(false);
   });
 
@@ -268,24 +268,26 @@ describe("rights", () => {
     const members = (["viewer", "operator"] as const).map((role) => harness.viewerOf(role).memberId);
     const grant = { givenBy: harness.viewerOf("owner").memberId, now: harness.console.now() };
     for (const id of members) await jobViewers.give(connection, id, grant);
-    const other = await watch(topics, { as: "operator" });
-    await other.next("a snapshot", ({ event }) => event === "snapshot");
+    const otherStream = await watch(topics, { as: "operator" });
+    await otherStream.next("a snapshot", ({ event }) => event === "snapshot");
     const losing = await watch(topics, { as: "viewer" });
     await losing.next("a snapshot", ({ event }) => event === "snapshot");
     await jobViewers.take(connection, members[0] ?? "");
     jobs.push(aJob("a"));
     harness.console.live.changed({ baseUrl: server.url });
-    await other.next("the job", (item) => stateIn("a")(item) !== undefined);
-    expect(other.of("failure")).toEqual([]);
+    await otherStream.next("the job", (item) => stateIn("a")(item) !== undefined);
+    expect(otherStream.of("failure")).toEqual([]);
     await losing.ended;
   });
 
-  it("keep what one member may see from others", async () => {
+  it("hide one member's updates from others", async () => {
     const topic = "session";
-    const mine = await watch([topic], { as: "viewer" });
-    const others = await watch([topic], { as: "operator" });
-    const [one, other] = await Promise.all([mine, others].map(({ next }) => next("a snapshot", ({ event }) => event === "snapshot")));
-    expect([one, other].map((event) => event?.event === "snapshot" && (event.data.value as { memberId: string }).memberId)).toEqual([
+    const ownStream = await watch([topic], { as: "viewer" });
+    const otherStream = await watch([topic], { as: "operator" });
+    const [first, second] = await Promise.all(
+      [ownStream, otherStream].map(({ next }) => next("a snapshot", ({ event }) => event === "snapshot")),
+    );
+    expect([first, second].map((event) => event?.event === "snapshot" && (event.data.value as { memberId: string }).memberId)).toEqual([
       harness.viewerOf("viewer").memberId,
       harness.viewerOf("operator").memberId,
     ]);

@@ -20,9 +20,9 @@ test("keeps an account URL through a rename and removes an emptied one", async (
 });
 
 test("treats an empty account URL as none and names an invalid one", async () => {
-  const made = await send("POST", "", { name: "Cloud", keep: true, baseUrl: nowhere, accountUrl: "" });
-  expect(made.status).toBe(201);
-  expect(made.body.connection).not.toHaveProperty("accountUrl");
+  const response = await send("POST", "", { name: "Cloud", keep: true, baseUrl: nowhere, accountUrl: "" });
+  expect(response.status).toBe(201);
+  expect(response.body.connection).not.toHaveProperty("accountUrl");
   const refused = await send("POST", "", { name: "Cloud", keep: true, baseUrl: nowhere, accountUrl: "account.example" });
   expect([refused.status, refused.body.details[0].path]).toEqual([400, "accountUrl"]);
   expect(refused.body.message).toContain("http://");

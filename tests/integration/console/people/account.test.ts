@@ -7,12 +7,12 @@ import { createHarness, type Harness, PASSWORD } from "@/tests/support/harness";
 
 let now = 1_800_000_000_000;
 let harness: Harness;
-const opened: Harness[] = [];
+const benches: Harness[] = [];
 beforeEach(async () => {
   harness = await createHarness({ now: () => now });
-  opened.push(harness);
+  benches.push(harness);
 });
-afterAll(() => Promise.all(opened.map((item) => item.dispose())));
+afterAll(() => Promise.all(benches.map((item) => item.dispose())));
 
 const change = async (as: Role, json: unknown) => {
   const response = await harness.request("/api/console/account", { as, method: "PUT", json });
@@ -49,11 +49,11 @@ test("changes an address only with the password and to a free one", async () => 
 });
 
 test("ends every session when the password changes", async () => {
-  const other = await harness.mintCookie({ sub: harness.viewerOf("operator").memberId, version: 1 });
+  const otherCookie = await harness.mintCookie({ sub: harness.viewerOf("operator").memberId, version: 1 });
   expect(await change("operator", { password: "short", currentPassword: PASSWORD })).toMatchObject({ status: 400 });
-  expect(await statusOf(other)).toBe(200);
+  expect(await statusOf(otherCookie)).toBe(200);
   expect(await change("operator", { password: "a new long password", currentPassword: PASSWORD })).toMatchObject({ status: 200 });
-  expect([await statusOf(other), await statusOf(harness.cookieOf("operator")), await statusOf(harness.cookieOf("viewer"))]).toEqual([
+  expect([await statusOf(otherCookie), await statusOf(harness.cookieOf("operator")), await statusOf(harness.cookieOf("viewer"))]).toEqual([
     401, 401, 200,
   ]);
   expect([await signsIn("operator@desk.test", PASSWORD), await signsIn("operator@desk.test", "a new long password")]).toEqual([
@@ -75,20 +75,20 @@ test("limits guesses of the current password as at sign-in", async () => {
   expect(await change("admin", { email: "x@desk.test", currentPassword: PASSWORD })).toMatchObject({ status: 200 });
 });
 
-type Listed = { id: string; browser: string; address: string; current: boolean; usedAt: number };
-const listed = async (cookie: string): Promise<Listed[]> =>
+type ListedSession = { id: string; browser: string; address: string; current: boolean; usedAt: number };
+const listSessions = async (cookie: string): Promise<ListedSession[]> =>
   (await (await harness.request("/api/console/account/sessions", { cookie })).json()).sessions;
 const end = async (cookie: string, id = "") =>
   (await harness.request(`/api/console/account/sessions${id}`, { cookie, method: "DELETE" })).status;
 
 test("lists own sessions and ends one or all others", async () => {
   const sub = harness.viewerOf("viewer").memberId;
-  const mine = harness.cookieOf("viewer");
+  const ownCookie = harness.cookieOf("viewer");
   const [phone, tablet] = [
     await harness.mintCookie({ sub, version: 1, sid: "phone" }),
     await harness.mintCookie({ sub, version: 1, sid: "tablet" }),
   ];
-  const all = await listed(phone);
+  const all = await listSessions(phone);
   expect(all.map(({ id, current }) => [id, current])).toEqual(
     expect.arrayContaining([
       ["phone", true],
@@ -96,15 +96,15 @@ test("lists own sessions and ends one or all others", async () => {
     ]),
   );
   expect([all.length, all[0]]).toMatchObject([3, { browser: "Firefox · Linux", address: "198.51.100.1" }]);
-  expect([await end(mine, "/phone"), await statusOf(phone), await statusOf(tablet)]).toEqual([204, 401, 200]);
-  expect([await end(mine), await statusOf(tablet), await statusOf(mine)]).toEqual([204, 401, 200]);
-  expect((await listed(mine)).map(({ current }) => current)).toEqual([true]);
+  expect([await end(ownCookie, "/phone"), await statusOf(phone), await statusOf(tablet)]).toEqual([204, 401, 200]);
+  expect([await end(ownCookie), await statusOf(tablet), await statusOf(ownCookie)]).toEqual([204, 401, 200]);
+  expect((await listSessions(ownCookie)).map(({ current }) => current)).toEqual([true]);
 });
 
 test("hides other members' sessions", async () => {
-  const [theirs] = await listed(harness.cookieOf("operator"));
-  expect(await end(harness.cookieOf("owner"), `/${theirs?.id}`)).toBe(404);
-  expect((await listed(harness.cookieOf("owner"))).some(({ id }) => id === theirs?.id)).toBe(false);
+  const [otherSession] = await listSessions(harness.cookieOf("operator"));
+  expect(await end(harness.cookieOf("owner"), `/${otherSession?.id}`)).toBe(404);
+  expect((await listSessions(harness.cookieOf("owner"))).some(({ id }) => id === otherSession?.id)).toBe(false);
   expect(await statusOf(harness.cookieOf("operator"))).toBe(200);
 });
 
@@ -113,7 +113,7 @@ test("expires a session after idle time and at its absolute end", async () => {
     now: () => now,
     settings: { LIGHTDESK_SESSION_IDLE_MINUTES: "30", LIGHTDESK_SESSION_HOURS: "2" },
   });
-  opened.push(limited);
+  benches.push(limited);
   const status = async (as: Role) => (await limited.request("/api/console/account", { as })).status;
   for (let minutes = 0; minutes < 120; minutes += 29) {
     expect([minutes, await status("viewer")]).toEqual([minutes, 200]);
@@ -124,15 +124,15 @@ test("expires a session after idle time and at its absolute end", async () => {
 
 test("records the last use at most once a minute with its address", async () => {
   const as = "viewer";
-  const ask = (address: string) => harness.request("/api/console/account", { as, headers: { "x-lightdesk-address": address } });
+  const readAccount = (address: string) => harness.request("/api/console/account", { as, headers: { "x-lightdesk-address": address } });
   const before = now;
   const seen = async () =>
     (await harness.console.store.sessions.list(harness.viewerOf(as).memberId)).map(({ usedAt, address }) => [usedAt, address]);
   now += 59_999;
-  await ask("203.0.113.1");
+  await readAccount("203.0.113.1");
   expect(await seen()).toEqual([[before, "198.51.100.1"]]);
   now += 1;
-  await ask("203.0.113.2");
+  await readAccount("203.0.113.2");
   expect(await seen()).toEqual([[now, "203.0.113.2"]]);
 });
 

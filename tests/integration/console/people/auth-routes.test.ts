@@ -1,4 +1,4 @@
-// What a client without an account can cause at /api/auth: no error of the console, no log line, no redirect.
+// Clients without an account cause no errors, log lines or redirects at /api/auth.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createHarness, HOST, PASSWORD } from "@/tests/support/harness";
 
@@ -65,7 +65,7 @@ describe("without an account", () => {
     ["GET", "session/credentials"],
     ["POST", "callback/credentials/more"],
     ["POST", "email"],
-  ])("%s %s does not exist", async (method, step) => {
+  ])("answers 404 for %s %s", async (method, step) => {
     expect(
       await refusedWith(`/api/auth/${step}`, { method, fields: method === "POST" ? { level: "error", code: long } : undefined }),
     ).toEqual([404, null, "NOT_FOUND"]);
@@ -81,7 +81,7 @@ describe("without an account", () => {
     expect(await refusedWith(`/api/auth/${step}`, { method })).toEqual([405, null, "METHOD_NOT_ALLOWED"]);
   });
 
-  it.each(["csrf", "session", "providers"])("GET %s answers the same with any address to return to", async (step) => {
+  it.each(["csrf", "session", "providers"])("ignores the return address in GET %s", async (step) => {
     for (const callbackUrl of returns) {
       const query = new URLSearchParams([
         ["callbackUrl", callbackUrl],

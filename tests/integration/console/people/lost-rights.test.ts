@@ -1,5 +1,5 @@
-// A member is removed or gets a lower role while their request is still running: the rest of it is not done with the former rights.
-// Generated over every route that takes a body, with a case for each act of many steps.
+// Removes or restricts a member during their request: the rest of it must not use the former rights.
+// Generated over every route that takes a body, with a case for each multi-step action.
 import { beforeEach, describe, expect, test } from "vitest";
 import { createHarness } from "@/tests/support/harness";
 import { answerJson } from "@/tests/support/little-server";
@@ -10,14 +10,14 @@ import { makeToken } from "@/tests/support/tokens";
 
 const ID = "00000000-0000-4000-8000-000000000000";
 /** Called before the service answers. */
-let meanwhile: () => Promise<void> = () => Promise.resolve();
+let beforeRespond: () => Promise<void> = () => Promise.resolve();
 
 const harness = await createHarness();
 const service = await startLittleServer(async ({ url }, response) => {
-  await meanwhile();
+  await beforeRespond();
   if (url.startsWith("/api/jobs?"))
     return answerJson(response, {
-      jobs: [{ id: `job-${service.seen.length}`, status: "in_progress", create_time: 1 }],
+      jobs: [{ id: `job-${service.requests.length}`, status: "in_progress", create_time: 1 }],
       pagination: { has_more: true },
     });
   if (url.endsWith("/content")) return response.writeHead(200).end("bytes");
@@ -32,13 +32,13 @@ const service = await startLittleServer(async ({ url }, response) => {
 });
 const connection = await harness.connect(service.url, "a-key-of-the-team");
 
-/** Leaves out an aborted upload of an earlier test that arrives late, and what the job index reads of single jobs. */
-const calls = () => service.seen.filter(({ url }) => !/^\/api\/(userdata|upload)|^\/api\/jobs\/[^/]+$/.test(url));
+/** Excludes an earlier test's late upload and the job index's reads of single jobs. */
+const serviceCalls = () => service.requests.filter(({ url }) => !/^\/api\/(userdata|upload)|^\/api\/jobs\/[^/]+$/.test(url));
 
 let person: { id: string; cookie: string };
 let count = 0;
 beforeEach(async () => {
-  meanwhile = () => Promise.resolve();
+  beforeRespond = () => Promise.resolve();
   count += 1;
   const passwordHash = "x";
   const member = await harness.console.store.members.create({
@@ -50,16 +50,16 @@ beforeEach(async () => {
   });
   if (!member) throw new Error("no member");
   person = { id: member.id, cookie: await harness.mintCookie({ sub: member.id, version: member.sessionVersion }) };
-  service.seen.length = 0;
+  service.requests.length = 0;
 });
 
-const ways = {
+const accessChanges = {
   suspended: () => harness.request(`/api/console/members/${person.id}`, { as: "owner", method: "PUT", json: { disabled: true } }),
   removed: () => harness.request(`/api/console/members/${person.id}`, { as: "owner", method: "DELETE" }),
   lowered: () => harness.request(`/api/console/members/${person.id}`, { as: "owner", method: "PUT", json: { role: "viewer" } }),
 };
-async function lose(way: keyof typeof ways) {
-  const response = await ways[way]();
+async function applyChange(change: keyof typeof accessChanges) {
+  const response = await accessChanges[change]();
   expect(response.ok).toBe(true);
 }
 
@@ -86,7 +86,7 @@ const routes = (await loadRoutes()).filter(
   ({ method, guard }) => guard && guard.role !== "public" && ["POST", "PUT", "PATCH"].includes(method),
 );
 
-describe.each(["removed", "lowered", "suspended"] as const)("a member who is %s while the body is on its way", (way) => {
+describe.each(["removed", "lowered", "suspended"] as const)("a member who is %s while the body is on its way", (change) => {
   test.each(routes.map((route) => [`${route.method} ${route.path}`, route] as const))(
     "%s",
     async (_label, { handler, guard, path, file }) => {
@@ -115,7 +115,7 @@ describe.each(["removed", "lowered", "suspended"] as const)("a member who is %s 
             if (hasRequest) return controller.close();
             hasRequest = true;
             controller.enqueue(Buffer.from(body.slice(0, -1)));
-            await lose(way);
+            await applyChange(change);
             controller.enqueue(Buffer.from(body.slice(-1)));
           },
         },
@@ -141,39 +141,40 @@ describe.each(["removed", "lowered", "suspended"] as const)("a member who is %s 
         params: Promise.resolve(params),
       });
       const text = await response.text();
-      // A route that takes no body has already acted; all others answer as to a stranger.
+      // A route without a body has already acted; all others respond as to an unauthenticated client.
       if (hasRequest) expect([response.status, text.includes("UNAUTHORIZED")], text).toEqual([401, true]);
       if (hasRequest) expect(await remainingRows()).toBe(before);
       expect([undefined, "Late"]).toContain((await store.members.get(person.id))?.name);
-      if (hasRequest) expect(service.seen.filter(({ method, body: got }) => method !== "GET" && got.toString() === body)).toEqual([]);
+      if (hasRequest)
+        expect(service.requests.filter(({ method, body: requestBody }) => method !== "GET" && requestBody.toString() === body)).toEqual([]);
     },
   );
 });
 
-describe.each(["removed", "lowered", "suspended"] as const)("a member who is %s during an act of many steps", (way) => {
-  const after = (count: number, counted = calls) => {
-    meanwhile = async () => {
-      if (counted().length === count) await lose(way);
+describe.each(["removed", "lowered", "suspended"] as const)("a member who is %s during an act of many steps", (change) => {
+  const changeAfter = (count: number, listCalls = serviceCalls) => {
+    beforeRespond = async () => {
+      if (listCalls().length === count) await applyChange(change);
     };
   };
 
   test("stops no further job", async () => {
-    after(1);
+    changeAfter(1);
     const response = await harness.request(`/api/console/jobs/stop?connection=${connection}`, {
       cookie: person.cookie,
       method: "POST",
       json: { ids: ["job-1", "job-2"] },
     });
     expect([401, 403]).toContain(response.status);
-    expect(calls().filter(({ method }) => method === "POST")).toEqual([]);
+    expect(serviceCalls().filter(({ method }) => method === "POST")).toEqual([]);
   });
 
   test("gets no further page of an export", async () => {
-    after(2);
+    changeAfter(2);
     const response = await harness.request(`/api/console/jobs/export?connection=${connection}&format=json`, { cookie: person.cookie });
     const text = await response.text();
     expect(text).toMatch(/"complete":false,"failure":\{"code":"(UNAUTHORIZED|ROLE_TOO_LOW)"/);
-    expect(calls().filter(({ url }) => url.startsWith("/api/jobs?")).length).toBeLessThanOrEqual(2);
+    expect(serviceCalls().filter(({ url }) => url.startsWith("/api/jobs?")).length).toBeLessThanOrEqual(2);
   });
 
   test("gets no further file of an archive", async () => {
@@ -183,10 +184,10 @@ describe.each(["removed", "lowered", "suspended"] as const)("a member who is %s 
       json: { ids: ["a", "b", "c"] },
     });
     const { id } = (await response.json()) as { id: string };
-    service.seen.length = 0;
+    service.requests.length = 0;
     // The job index may read its list at the same time.
-    const assetCalls = () => calls().filter(({ url }) => !url.startsWith("/api/jobs?"));
-    after(2, assetCalls);
+    const assetCalls = () => serviceCalls().filter(({ url }) => !url.startsWith("/api/jobs?"));
+    changeAfter(2, assetCalls);
     const file = await harness.request(`/api/console/archive/${id}`, { cookie: person.cookie });
     const names = [...readZip(Buffer.from(await file.arrayBuffer())).keys()];
     expect(names).toEqual(["a.png", "NOT INCLUDED.txt"]);
@@ -194,7 +195,7 @@ describe.each(["removed", "lowered", "suspended"] as const)("a member who is %s 
   });
 
   test("makes no connection, however long the service takes to say whose key it is", async () => {
-    after(1);
+    changeAfter(1);
     const response = await harness.request("/api/console/connections", {
       cookie: person.cookie,
       method: "POST",
@@ -209,8 +210,8 @@ describe.each(["removed", "lowered", "suspended"] as const)("a member who is %s 
 
 describe.each<[string, (id: string) => Promise<unknown>, number]>([
   ["revoked", (id) => harness.request(`/api/console/tokens/${id}`, { as: "owner", method: "DELETE" }), 401],
-  ["of a member who was suspended", () => lose("suspended"), 401],
-  ["of a member who was lowered", () => lose("lowered"), 403],
+  ["of a member who was suspended", () => applyChange("suspended"), 401],
+  ["of a member who was lowered", () => applyChange("lowered"), 403],
 ])("a token that is %s meanwhile", (_how, end, status) => {
   const make = () => makeToken(harness, "admin", { memberId: person.id, connectionId: connection, connectionIds: [connection] });
 
@@ -240,22 +241,22 @@ describe.each<[string, (id: string) => Promise<unknown>, number]>([
       body,
     });
     expect(response.status).toBe(status);
-    expect(service.seen.filter(({ method, body: got }) => method !== "GET" && got.toString() === text)).toEqual([]);
+    expect(service.requests.filter(({ method, body: requestBody }) => method !== "GET" && requestBody.toString() === text)).toEqual([]);
   });
 
   test("gets no further file of an archive, and stops no further job", async () => {
     const { id, headers } = await make();
     const response = await harness.request("/api/console/archive", { headers, method: "POST", json: { ids: ["a", "b", "c"] } });
     const archive = ((await response.json()) as { id: string }).id;
-    service.seen.length = 0;
-    meanwhile = async () => {
-      if (calls().length === 2) await end(id);
+    service.requests.length = 0;
+    beforeRespond = async () => {
+      if (serviceCalls().length === 2) await end(id);
     };
     const file = await harness.request(`/api/console/archive/${archive}`, { headers });
     const names = [...readZip(Buffer.from(await file.arrayBuffer())).keys()];
     expect(names).toContain("NOT INCLUDED.txt");
-    expect(calls()).toHaveLength(2);
+    expect(serviceCalls()).toHaveLength(2);
     expect((await harness.request("/api/console/jobs/stop", { headers, method: "POST", json: { ids: ["job-1"] } })).status).toBe(status);
-    expect(calls().filter(({ method }) => method === "POST")).toEqual([]);
+    expect(serviceCalls().filter(({ method }) => method === "POST")).toEqual([]);
   });
 });

@@ -4,7 +4,7 @@ import { type AuditPage } from "@/lib/contract/audit/audit";
 import { type Role } from "@/lib/contract/people/roles";
 import { readInvitation } from "@/lib/server/auth/members";
 import { listMembers } from "@/lib/server/queries/members";
-import { type Asking, createHarness, type Harness } from "@/tests/support/harness";
+import { type HarnessRequest, createHarness, type Harness } from "@/tests/support/harness";
 
 let now = 1_800_000_000_000;
 let harness: Harness;
@@ -13,12 +13,12 @@ beforeEach(async () => {
 });
 
 const idOf = (role: Role) => harness.viewerOf(role).memberId;
-const member = (method: "PUT" | "DELETE", id: string, asking: Asking) =>
-  harness.request(`/api/console/members/${id}`, { method, ...asking });
+const member = (method: "PUT" | "DELETE", id: string, options: HarnessRequest) =>
+  harness.request(`/api/console/members/${id}`, { method, ...options });
 const jobsStatus = async (cookie: string) => (await harness.request("/api/jobs", { cookie })).status;
 
-async function invite(email: string, role: Role, asking: Asking = { as: "admin" }): Promise<{ token: string; url: string }> {
-  const response = await harness.request("/api/console/members/invitations", { method: "POST", json: { email, role }, ...asking });
+async function invite(email: string, role: Role, options: HarnessRequest = { as: "admin" }): Promise<{ token: string; url: string }> {
+  const response = await harness.request("/api/console/members/invitations", { method: "POST", json: { email, role }, ...options });
   const { url }: { url: string } = await response.json();
   return { url, token: new URL(url).searchParams.get("token") ?? "" };
 }
@@ -73,10 +73,10 @@ test("shows whether an invitation is open, used, expired or unknown", async () =
   expect((await accept(token)).status).toBe(201);
   expect(await readInvitation(harness.console, token)).toEqual({ state: "used" });
   expect(await accept(token)).toMatchObject({ status: 401, body: { code: "UNAUTHORIZED", details: { invitation: "used" } } });
-  const late = await invite("late@desk.test", "viewer");
+  const lateInvitation = await invite("late@desk.test", "viewer");
   now += 8 * 24 * 60 * 60_000;
-  expect(await readInvitation(harness.console, late.token)).toEqual({ state: "expired" });
-  expect(await accept(late.token)).toMatchObject({ status: 401, body: { details: { invitation: "expired" } } });
+  expect(await readInvitation(harness.console, lateInvitation.token)).toEqual({ state: "expired" });
+  expect(await accept(lateInvitation.token)).toMatchObject({ status: 401, body: { details: { invitation: "expired" } } });
   expect(await readInvitation(harness.console, "guess")).toEqual({ state: "unknown" });
   expect(await accept("guess")).toMatchObject({ status: 401, body: { details: { invitation: "unknown" } } });
 });
@@ -130,19 +130,19 @@ test("logs member changes with names and addresses at that time", async () => {
 
 test("names the members of older entries, removed ones by their last entry", async () => {
   const { store } = harness.console;
-  const gone = "11111111-2222-4333-8444-555555555555";
+  const unknownId = "11111111-2222-4333-8444-555555555555";
   const entry = { at: now, requestId: "r", status: 200, memberId: idOf("owner"), memberName: "Olga Owner" };
-  await store.audit.add({ ...entry, memberId: gone, memberName: "Gone Girl", action: "signIn" });
+  await store.audit.add({ ...entry, memberId: unknownId, memberName: "Gone Girl", action: "signIn" });
   await store.audit.add({ ...entry, action: "changeMember", target: idOf("viewer"), outcome: '{"role":"operator"}' });
-  await store.audit.add({ ...entry, action: "removeMember", target: gone });
+  await store.audit.add({ ...entry, action: "removeMember", target: unknownId });
   expect(await audit("limit=2")).toMatchObject([
     { action: "removeMember", target: "Gone Girl", member: { email: "owner@desk.test" }, parts: [{ id: "Gone Girl" }] },
     { action: "changeMember", target: "viewer <viewer@desk.test>", change: { role: { to: "operator" } } },
   ]);
 });
 
-test("explains a refused member change in the answer and in the log", async () => {
-  const codes = async (id: string, asking: Asking) => (await (await member("PUT", id, asking)).json()).code;
+test("explains a refused member change in the response and the log", async () => {
+  const codes = async (id: string, options: HarnessRequest) => (await (await member("PUT", id, options)).json()).code;
   expect(await codes(idOf("owner"), { as: "admin", json: { role: "viewer" } })).toBe("OWNER_PROTECTED");
   expect(await codes(idOf("owner"), { as: "owner", json: { disabled: true } })).toBe("OWNER_PROTECTED");
   expect(await codes(idOf("admin"), { as: "admin", json: { disabled: true } })).toBe("OWN_MEMBERSHIP");
@@ -159,23 +159,39 @@ test("explains a refused member change in the answer and in the log", async () =
   ]);
 });
 
-type Listed = { id: string; email: string; state: string; role: string; invitedBy?: string; createdAt?: number; expiresAt: number };
-async function invitations(): Promise<Listed[]> {
+type ListedInvitation = {
+  id: string;
+  email: string;
+  state: string;
+  role: string;
+  invitedBy?: string;
+  createdAt?: number;
+  expiresAt: number;
+};
+async function invitations(): Promise<ListedInvitation[]> {
   const response = await harness.request("/api/console/members/invitations", { as: "admin" });
   const text = await response.text();
   expect(text).not.toMatch(/token/i);
   return JSON.parse(text).invitations;
 }
-const withdraw = async (id: string, asking: Asking = { as: "admin" }) =>
-  (await harness.request(`/api/console/members/invitations/${id}`, { method: "DELETE", ...asking })).status;
+const withdraw = async (id: string, options: HarnessRequest = { as: "admin" }) =>
+  (await harness.request(`/api/console/members/invitations/${id}`, { method: "DELETE", ...options })).status;
 
 test("lists invitations with author, role, end and outcome, never the link", async () => {
-  const used = await invite("used@desk.test", "viewer", { as: "owner" });
-  await accept(used.token);
+  const usedInvitation = await invite("used@desk.test", "viewer", { as: "owner" });
+  await accept(usedInvitation.token);
   await invite("open@desk.test", "operator");
-  const listed = await invitations();
-  expect(listed.find(({ email }) => email === "used@desk.test")).toMatchObject({ state: "used", role: "viewer", invitedBy: "Olga Owner" });
-  expect(listed.find(({ email }) => email === "open@desk.test")).toMatchObject({ state: "open", invitedBy: "admin", createdAt: now });
+  const invitationList = await invitations();
+  expect(invitationList.find(({ email }) => email === "used@desk.test")).toMatchObject({
+    state: "used",
+    role: "viewer",
+    invitedBy: "Olga Owner",
+  });
+  expect(invitationList.find(({ email }) => email === "open@desk.test")).toMatchObject({
+    state: "open",
+    invitedBy: "admin",
+    createdAt: now,
+  });
   now += 8 * 24 * 60 * 60_000;
   await harness.renewCookies();
   expect((await invitations()).find(({ email }) => email === "open@desk.test")?.state).toBe("expired");
@@ -185,16 +201,16 @@ test("lists invitations with author, role, end and outcome, never the link", asy
 
 test("refuses withdrawn invitations and withdrawing used ones", async () => {
   const { token } = await invite("wrong@desk.test", "operator");
-  const [made] = await invitations();
-  expect(await withdraw(made?.id ?? "", { as: "operator" })).toBe(403);
-  expect(await withdraw(made?.id ?? "")).toBe(204);
+  const [invitation] = await invitations();
+  expect(await withdraw(invitation?.id ?? "", { as: "operator" })).toBe(403);
+  expect(await withdraw(invitation?.id ?? "")).toBe(204);
   expect(await readInvitation(harness.console, token)).toEqual({ state: "withdrawn" });
   expect(await accept(token)).toMatchObject({ status: 401, body: { details: { invitation: "withdrawn" } } });
-  expect([await withdraw(made?.id ?? ""), await withdraw("nobody")]).toEqual([404, 404]);
+  expect([await withdraw(invitation?.id ?? ""), await withdraw("nobody")]).toEqual([404, 404]);
   const [entry] = await harness.console.store.audit.listNewest(3).then((all) => all.filter(({ status }) => status === 204));
   expect(entry).toMatchObject({ action: "withdrawInvitation", target: "wrong@desk.test" });
-  const used = await invite("joined@desk.test", "viewer");
-  await accept(used.token);
+  const usedInvitation = await invite("joined@desk.test", "viewer");
+  await accept(usedInvitation.token);
   const joined = (await invitations()).find(({ email }) => email === "joined@desk.test");
   expect(await withdraw(joined?.id ?? "")).toBe(404);
 });

@@ -8,13 +8,13 @@ import { settingsOf, startTokenIssuer } from "@/tests/support/token-issuer";
 
 describe("oidc members", async () => {
   let now = Date.now();
-  const [acme, other, corp] = await Promise.all([startTokenIssuer(), startTokenIssuer(), startTokenIssuer()]);
+  const [acme, otherIssuer, corp] = await Promise.all([startTokenIssuer(), startTokenIssuer(), startTokenIssuer()]);
   const settings = {
     LIGHTDESK_PUBLIC_URL: `http://${HOST}`,
     LIGHTDESK_OIDC: "acme,other,open,corp",
     ...settingsOf("acme", acme, { DOMAINS: "example.com", SIGN_UP: "operator" }),
-    ...settingsOf("other", other, { DOMAINS: "example.com", SIGN_UP: "viewer" }),
-    ...settingsOf("open", other, { LINK: "1" }),
+    ...settingsOf("other", otherIssuer, { DOMAINS: "example.com", SIGN_UP: "viewer" }),
+    ...settingsOf("open", otherIssuer, { LINK: "1" }),
     ...settingsOf("corp", corp, { ROLE_CLAIM: "groups", ROLES: "leads:admin,artists:operator,drawers:operator,guests:viewer", LINK: "1" }),
   };
   const harness = await createHarness({ now: () => now, settings });
@@ -71,19 +71,19 @@ describe("oidc members", async () => {
     await store.members.create({ name: "Rex", email: "rex@example.com", role: "viewer", passwordHash, createdAt: now });
     expect((await remove("rex@example.com")).status).toBe(204);
     acme.bend({ claims: { sub: "rex", email: "rex@example.com" } });
-    other.bend({ claims: { sub: "rex at other", email: "rex@example.com" } });
+    otherIssuer.bend({ claims: { sub: "rex at other", email: "rex@example.com" } });
     expect(await browser().signIn("acme", acme)).toBe("removed");
-    expect(await browser().signIn("other", other)).toBe("removed");
+    expect(await browser().signIn("other", otherIssuer)).toBe("removed");
     expect(await store.members.getByEmail("rex@example.com")).toBeUndefined();
     const token = await invite("rex@example.com");
-    expect(await browser().signIn("other", other, { purpose: "join", token })).toBe("/jobs");
-    expect(await browser().signIn("other", other)).toBe("/jobs");
+    expect(await browser().signIn("other", otherIssuer, { purpose: "join", token })).toBe("/jobs");
+    expect(await browser().signIn("other", otherIssuer)).toBe("/jobs");
     // Invited with a password, but the provider's identity was known before: the address rule leads to the new member.
     expect((await remove("rex@example.com")).status).toBe(204);
-    expect(await browser().signIn("other", other)).toBe("removed");
+    expect(await browser().signIn("other", otherIssuer)).toBe("removed");
     const accepted = { token: await invite("rex@example.com"), name: "Rex", password: PASSWORD };
     expect((await harness.request("/api/console/members/invitations/accept", { method: "POST", json: accepted })).status).toBe(201);
-    expect(await browser().signIn("open", other)).toBe("/jobs");
+    expect(await browser().signIn("open", otherIssuer)).toBe("/jobs");
   });
 
   const asInGroups = (sub: string, groups: string[]) => corp.bend({ claims: { sub, email: `${sub}@example.com`, name: sub, groups } });
@@ -131,7 +131,7 @@ describe("oidc members", async () => {
     });
   });
 
-  test("tells unmapped people why they are refused and logs who it was", async () => {
+  test("explains the refusal to unmapped people and logs who it was", async () => {
     asInGroups("nil", ["unmapped"]);
     expect(await browser().signIn("corp", corp)).toBe("groups");
     expect(await browser().signIn("corp", corp, { purpose: "join", token: await invite("nil@example.com", "viewer") })).toBe("groups");

@@ -7,7 +7,7 @@ import { settingsOf, startTokenIssuer } from "@/tests/support/token-issuer";
 import { bentAnswers } from "./wrong-answers";
 
 let now = Date.now();
-const [acme, other] = await Promise.all([startTokenIssuer(), startTokenIssuer()]);
+const [acme, otherIssuer] = await Promise.all([startTokenIssuer(), startTokenIssuer()]);
 const settings = {
   LIGHTDESK_PUBLIC_URL: `http://${HOST}`,
   LIGHTDESK_OIDC: "acme,other,open",
@@ -17,14 +17,14 @@ const settings = {
     ROLE_CLAIM: "realm.groups",
     ROLES: "bosses:admin,*:operator",
   }),
-  ...settingsOf("other", other, { DOMAINS: "example.com,desk.test", SIGN_UP: "viewer" }),
-  ...settingsOf("open", other, { LINK: "1" }),
+  ...settingsOf("other", otherIssuer, { DOMAINS: "example.com,desk.test", SIGN_UP: "viewer" }),
+  ...settingsOf("open", otherIssuer, { LINK: "1" }),
 };
 const harness = await createHarness({ now: () => now, settings });
 beforeEach(() => {
   now += 60 * 60_000; // past the limit of attempts
   acme.bend({});
-  other.bend({});
+  otherIssuer.bend({});
 });
 
 async function auditPage(query: string): Promise<AuditPage> {
@@ -67,9 +67,9 @@ test("updates a role from groups at each sign-in, but never the owner's", async 
   await bea.signIn("acme", acme);
   expect(await bea.me()).toMatchObject({ member: { role: "admin" } });
   as(["staff"]);
-  const late = browser({ ...bea.jar });
+  const lateBrowser = browser({ ...bea.jar });
   await browser().signIn("acme", acme);
-  expect(await late.me()).toMatchObject({ code: "UNAUTHORIZED" });
+  expect(await lateBrowser.me()).toMatchObject({ code: "UNAUTHORIZED" });
   await bea.signIn("acme", acme);
   expect(await bea.me()).toMatchObject({ member: { role: "operator" } });
   const { store } = harness.console;
@@ -80,26 +80,26 @@ test("updates a role from groups at each sign-in, but never the owner's", async 
   expect(await olga.me()).toMatchObject({ member: { role: "owner", email: "owner@desk.test" } });
 });
 
-test.each(bentAnswers)("%s lets nobody in", async (_name, bent, shown) => {
+test.each(bentAnswers)("%s lets nobody in", async (_name, bent, expected) => {
   const eve = browser();
   const query = acme.visit(await eve.begin("acme"));
   acme.bend(bent);
-  expect(await eve.finish("acme", query)).toBe(shown);
+  expect(await eve.finish("acme", query)).toBe(expected);
   expect(eve.jar["lightdesk.session"]).toBeUndefined();
   const [last] = await harness.console.store.audit.list({}, 1);
   expect(last).toMatchObject({ action: "signIn", status: 401, code: "UNAUTHORIZED", memberId: undefined });
 });
 
-test("accepts an answer only in the requesting browser and for its purpose", async () => {
+test("accepts a response only in the requesting browser and for its purpose", async () => {
   const ada = browser();
   const query = acme.visit(await ada.begin("acme"));
   expect(await browser().finish("acme", query)).toBe("lost");
   expect(await ada.finish("acme", { ...query, state: "of another one" })).toBe("lost");
-  const again = browser();
-  const storedVisit = acme.visit(await again.begin("acme"));
-  const before = { ...again.jar };
-  await again.begin("acme");
-  expect(await again.finish("acme", storedVisit)).toBe("lost");
+  const secondBrowser = browser();
+  const storedVisit = acme.visit(await secondBrowser.begin("acme"));
+  const before = { ...secondBrowser.jar };
+  await secondBrowser.begin("acme");
+  expect(await secondBrowser.finish("acme", storedVisit)).toBe("lost");
   expect(await browser({ ...before }).finish("other", storedVisit)).toBe("lost");
   expect(await browser({ ...before }).finish("acme", storedVisit)).toBe("/jobs");
 });
@@ -109,16 +109,16 @@ test.each([
   ["an error of the provider", {}, { error: "access_denied" }, "cancelled"],
   ["an answer of another issuer", {}, { iss: "https://evil.example" }, "untrusted"],
   ["a sign-in", {}, {}, "/jobs"],
-])("refuses a replayed answer after %s, even if the provider accepts the code", async (_name, jar, more, first) => {
+])("refuses a replayed answer after %s, even if the provider accepts the code", async (_name, jar, overrides, first) => {
   acme.bend({ reusesCodes: true });
   const ada = browser();
   const query = acme.visit(await ada.begin("acme"));
   const before = { ...ada.jar };
-  expect(await browser({ ...before, ...jar }).finish("acme", { ...query, ...more })).toBe(first);
+  expect(await browser({ ...before, ...jar }).finish("acme", { ...query, ...overrides })).toBe(first);
   expect(await browser({ ...before }).finish("acme", query)).toBe("lost");
 });
 
-test("accepts one of two parallel answers with one state", async () => {
+test("accepts one of two parallel responses with one state", async () => {
   acme.bend({ reusesCodes: true });
   const ada = browser();
   const query = acme.visit(await ada.begin("acme"));
@@ -126,7 +126,7 @@ test("accepts one of two parallel answers with one state", async () => {
   expect(answers.sort()).toEqual(["/jobs", "lost", "lost"]);
 });
 
-test("forwards nothing that the caller adds to the provider", async () => {
+test("forwards no extra parameters to the provider", async () => {
   const ada = browser();
   const { csrfToken }: { csrfToken: string } = await (await ada.ask("GET", "/api/auth/csrf")).json();
   const fields = { csrfToken, json: "true", callbackUrl: "https://evil.example/" };
@@ -143,7 +143,7 @@ test("rejects a provider with a wrong issuer or keys over plain http", async () 
     { jwks_uri: undefined },
   ]) {
     now += 60_000;
-    other.bend({ configuration });
+    otherIssuer.bend({ configuration });
     const ada = browser();
     const { csrfToken }: { csrfToken: string } = await (await ada.ask("GET", "/api/auth/csrf")).json();
     const response = await ada.ask("POST", "/api/auth/signin/other", { csrfToken, json: "true" });
@@ -152,27 +152,27 @@ test("rejects a provider with a wrong issuer or keys over plain http", async () 
 });
 
 test("keeps one address at two providers apart unless verified and permitted", async () => {
-  other.bend({ claims: { sub: "cora", email: "cora@example.com" } });
+  otherIssuer.bend({ claims: { sub: "cora", email: "cora@example.com" } });
   acme.bend({ claims: { sub: "cora-at-acme", email: "cora@example.com" } });
   expect(await browser().signIn("acme", acme)).toBe("/jobs");
-  expect(await browser().signIn("other", other)).toBe("unlinked");
-  other.bend({ claims: { sub: "cora", email: "cora@example.com", email_verified: false } });
-  expect(await browser().signIn("open", other)).toBe("unverified");
-  other.bend({ claims: { sub: "cora", email: "cora@example.com" } });
+  expect(await browser().signIn("other", otherIssuer)).toBe("unlinked");
+  otherIssuer.bend({ claims: { sub: "cora", email: "cora@example.com", email_verified: false } });
+  expect(await browser().signIn("open", otherIssuer)).toBe("unverified");
+  otherIssuer.bend({ claims: { sub: "cora", email: "cora@example.com" } });
   const cora = browser();
-  expect(await cora.signIn("open", other)).toBe("/jobs");
+  expect(await cora.signIn("open", otherIssuer)).toBe("/jobs");
   expect(await cora.me()).toMatchObject({ member: { email: "cora@example.com" } });
-  other.bend({ claims: { sub: "another cora", email: "cora@example.com" } });
-  expect(await browser().signIn("open", other)).toBe("other");
+  otherIssuer.bend({ claims: { sub: "another cora", email: "cora@example.com" } });
+  expect(await browser().signIn("open", otherIssuer)).toBe("other");
 });
 
-test("does not link a provider by a password member's address alone", async () => {
-  other.bend({ claims: { sub: "viewer", email: "viewer@desk.test" } });
-  expect(await browser().signIn("other", other)).toBe("unlinked");
+test("doesn't link a provider by a password member's address alone", async () => {
+  otherIssuer.bend({ claims: { sub: "viewer", email: "viewer@desk.test" } });
+  expect(await browser().signIn("other", otherIssuer)).toBe("unlinked");
   expect(await harness.console.store.identities.list(harness.viewerOf("viewer").memberId)).toEqual([]);
 });
 
-const audited = async (many = 1) => (await harness.console.store.audit.list({}, many)).map(({ action, outcome }) => [action, outcome]);
+const audited = async (count = 1) => (await harness.console.store.audit.list({}, count)).map(({ action, outcome }) => [action, outcome]);
 
 test("connects a provider for a signed-in member after confirmation", async () => {
   const { store } = harness.console;
@@ -184,8 +184,8 @@ test("connects a provider for a signed-in member after confirmation", async () =
   expect(await ola.me()).toMatchObject({ member: { email: "operator@desk.test" } });
   // The session continues; a quarter of an hour later it asks again.
   now += 16 * 60_000;
-  const begun = await (await ola.ask("POST", "/api/auth/signin/other", { csrfToken: "", purpose: "link" })).json();
-  expect(begun).toMatchObject({ code: "SIGN_IN_AGAIN" });
+  const signInBody = await (await ola.ask("POST", "/api/auth/signin/other", { csrfToken: "", purpose: "link" })).json();
+  expect(signInBody).toMatchObject({ code: "SIGN_IN_AGAIN" });
 
   const url = await ola.begin("acme", { purpose: "confirm", callbackUrl: "/confirmed" });
   expect(Object.fromEntries(new URL(url).searchParams)).toMatchObject({ prompt: "login", max_age: "0" });
@@ -256,8 +256,8 @@ test("blocks joining, linking and promotions in read-only mode, but not demotion
     acme.bend({ claims: { sub: "tea", email: "tea@example.com" } });
     expect(await browser().signIn("acme", acme)).toBe("read-only");
     expect(await store.members.getByEmail("tea@example.com")).toBeUndefined();
-    other.bend({ claims: { sub: "rea at other", email: "rea@example.com" } });
-    expect(await browser().signIn("open", other)).toBe("read-only");
+    otherIssuer.bend({ claims: { sub: "rea at other", email: "rea@example.com" } });
+    expect(await browser().signIn("open", otherIssuer)).toBe("read-only");
     const member = await store.members.getByEmail("rea@example.com");
     await store.members.change(member?.id ?? "", { role: "admin" });
     as(["staff"]);
@@ -277,20 +277,20 @@ test("accepts an invitation once, at a provider with its verified address", asyn
   });
   const { url }: { url: string } = await invited.json();
   const join = { purpose: "join", token: new URL(url).searchParams.get("token") ?? "" };
-  other.bend({ claims: { sub: "jo", email: "mo@desk.test" } });
-  expect(await browser().signIn("open", other, join)).toBe("invited");
-  other.bend({ claims: { sub: "jo", email: "jo@desk.test" } });
-  expect(await browser().signIn("open", other, { ...join, token: "guess" })).toBe("invitation");
-  expect(await browser().signIn("open", other)).toBe("stranger");
+  otherIssuer.bend({ claims: { sub: "jo", email: "mo@desk.test" } });
+  expect(await browser().signIn("open", otherIssuer, join)).toBe("invited");
+  otherIssuer.bend({ claims: { sub: "jo", email: "jo@desk.test" } });
+  expect(await browser().signIn("open", otherIssuer, { ...join, token: "guess" })).toBe("invitation");
+  expect(await browser().signIn("open", otherIssuer)).toBe("stranger");
   const jo = browser();
-  expect(await jo.signIn("open", other, join)).toBe("/jobs");
+  expect(await jo.signIn("open", otherIssuer, join)).toBe("/jobs");
   expect((await auditPage("")).entries[0]).toMatchObject({
     action: "acceptInvitation",
     change: { role: { to: "viewer" }, provider: "Open", invitedBy: "Olga Owner <owner@desk.test>" },
   });
   expect(await jo.me()).toMatchObject({ member: { role: "viewer", email: "jo@desk.test" } });
-  other.bend({ claims: { sub: "another jo", email: "jo@desk.test" } });
-  expect(await browser().signIn("open", other, join)).toBe("invitation");
+  otherIssuer.bend({ claims: { sub: "another jo", email: "jo@desk.test" } });
+  expect(await browser().signIn("open", otherIssuer, join)).toBe("invitation");
 });
 
 const cookieOf = ({ jar }: ReturnType<typeof browser>) => ({ cookie: `lightdesk.session=${jar["lightdesk.session"] ?? ""}` });

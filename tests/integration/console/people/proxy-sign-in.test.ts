@@ -24,27 +24,30 @@ describe("the header", () => {
   });
   afterAll(() => void server.close());
 
-  async function ask(from: string, headers: Record<string, string>, path = "/"): Promise<unknown> {
+  async function send(from: string, headers: Record<string, string>, path = "/"): Promise<unknown> {
     const { port } = server.address() as AddressInfo;
     const request = get({ host: "127.0.0.1", port, path, localAddress: from, headers, agent: false });
-    const [answer] = await once(request, "response");
+    const [response] = await once(request, "response");
     let text = "";
-    for await (const chunk of answer) text += String(chunk);
+    for await (const chunk of response) text += String(chunk);
     return JSON.parse(text);
   }
 
   test("is accepted only from a trusted address", async () => {
-    const named = { "x-forwarded-email": "ana@desk.test" };
-    expect(await ask("127.0.0.1", named)).toEqual({ vouched: "ana@desk.test" });
+    const emailHeader = { "x-forwarded-email": "ana@desk.test" };
+    expect(await send("127.0.0.1", emailHeader)).toEqual({ vouched: "ana@desk.test" });
     const claims: Record<string, string>[] = [
       {},
       { "x-forwarded-for": "127.0.0.1" },
       { forwarded: "for=127.0.0.1" },
       { "x-real-ip": "10.0.0.1" },
     ];
-    for (const more of claims)
-      expect(await ask("127.0.0.2", { ...named, ...more })).toMatchObject({ status: 403, message: /only accepted from the reverse proxy/ });
-    expect(await ask("127.0.0.2", {})).toEqual({ vouched: null });
+    for (const extra of claims)
+      expect(await send("127.0.0.2", { ...emailHeader, ...extra })).toMatchObject({
+        status: 403,
+        message: /only accepted from the reverse proxy/,
+      });
+    expect(await send("127.0.0.2", {})).toEqual({ vouched: null });
   });
 
   test("cannot be set by others when our server sets it", async () => {
@@ -53,8 +56,8 @@ describe("the header", () => {
       ["127.0.0.2", "/"],
       ["127.0.0.1", "/off"],
     ] as const)
-      expect(await ask(from, { [VOUCHED_HEADER]: "ana@desk.test" }, path)).toEqual({ vouched: null });
-    expect(await ask("127.0.0.2", { "x-forwarded-email": "ana@desk.test" }, "/off")).toEqual({ vouched: null });
+      expect(await send(from, { [VOUCHED_HEADER]: "ana@desk.test" }, path)).toEqual({ vouched: null });
+    expect(await send("127.0.0.2", { "x-forwarded-email": "ana@desk.test" }, "/off")).toEqual({ vouched: null });
   });
 });
 
@@ -77,8 +80,8 @@ describe("the named user", async () => {
   const harness = await createHarness({ now: () => now, settings: { ...settings, ...joining } });
 
   const firefox = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0";
-  const as = (email: string, more: Record<string, string> = {}) => ({
-    headers: { [VOUCHED_HEADER]: email, "user-agent": firefox, ...more },
+  const as = (email: string, extra: Record<string, string> = {}) => ({
+    headers: { [VOUCHED_HEADER]: email, "user-agent": firefox, ...extra },
   });
   const account = async (options: object) => {
     const response = await harness.request("/api/console/account", options);
@@ -89,13 +92,13 @@ describe("the named user", async () => {
     expect(await account(as("Operator@Desk.test"))).toBe("operator@desk.test");
     expect(await account({ ...as("operator@desk.test"), as: "owner" })).toBe("operator@desk.test");
     expect(await account({ ...as("nobody@else.test"), as: "owner" })).toBe(401);
-    for (const wrong of ["", "operator", "operator@desk.test, owner@desk.test", "a@desk.test\u0000", `${"a".repeat(300)}@desk.test`])
-      expect([wrong, await account({ headers: { [VOUCHED_HEADER]: wrong.replace("\u0000", "%00") } })]).toEqual([wrong, 401]);
+    for (const header of ["", "operator", "operator@desk.test, owner@desk.test", "a@desk.test\u0000", `${"a".repeat(300)}@desk.test`])
+      expect([header, await account({ headers: { [VOUCHED_HEADER]: header.replace("\u0000", "%00") } })]).toEqual([header, 401]);
   });
 
   test("becomes a member once with the configured role, in the log", async () => {
-    const both = await Promise.all([account(as("ana@studio.test")), account(as("ana@studio.test"))]);
-    expect(both).toEqual(["ana@studio.test", "ana@studio.test"]);
+    const accounts = await Promise.all([account(as("ana@studio.test")), account(as("ana@studio.test"))]);
+    expect(accounts).toEqual(["ana@studio.test", "ana@studio.test"]);
     expect(await harness.console.store.members.getByEmail("ana@studio.test")).toMatchObject({ role: "viewer", name: "ana" });
     const joined = (await harness.console.store.audit.listNewest(20)).filter(({ action }) => action === "joinThroughProxy");
     expect(joined).toMatchObject([
@@ -105,7 +108,7 @@ describe("the named user", async () => {
     expect(await harness.console.store.members.getByEmail("eve@elsewhere.test")).toBeUndefined();
   });
 
-  test("has one session per browser as long as the proxy confirms it", async () => {
+  test("has one session per browser while the proxy confirms it", async () => {
     const list = async (options: object) => (await (await harness.request("/api/console/account/sessions", options)).json()).sessions;
     await account(as("viewer@desk.test", { "user-agent": "curl/8.0" }));
     const sessions = await list(as("viewer@desk.test"));
@@ -121,15 +124,15 @@ describe("the named user", async () => {
     expect(await account(as("viewer@desk.test"))).toBe("viewer@desk.test");
   });
 
-  test("keeps a session in use while a stream is open, and begins none that has ended", async () => {
+  test("keeps a session alive while a stream is open, but starts no ended one", async () => {
     const { console } = harness;
     const headers = new Headers(as("zoe@studio.test").headers);
     const viewer = await readViewer(console, headers);
     if (!viewer) throw new Error("no viewer");
-    const [begun] = await console.store.sessions.list(viewer.memberId);
+    const [session] = await console.store.sessions.list(viewer.memberId);
     now += 10 * 60_000;
     await noteViewerUse({ composition: console, viewer }, headers);
-    expect(await console.store.sessions.list(viewer.memberId)).toEqual([{ ...begun, usedAt: now }]);
+    expect(await console.store.sessions.list(viewer.memberId)).toEqual([{ ...session, usedAt: now }]);
     await console.store.sessions.end(viewer.credential.id);
     await noteViewerUse({ composition: console, viewer }, headers);
     expect(await console.store.sessions.list(viewer.memberId)).toEqual([]);
@@ -140,12 +143,12 @@ describe("the named user", async () => {
       (await harness.console.store.audit.listNewest(200)).filter(
         ({ action, target }) => action === "signIn" && target === "mia@studio.test",
       );
-    const many = () => Promise.all(Array.from({ length: 20 }, () => account(as("mia@studio.test"))));
-    expect(new Set(await many())).toEqual(new Set(["mia@studio.test"]));
+    const requestMany = () => Promise.all(Array.from({ length: 20 }, () => account(as("mia@studio.test"))));
+    expect(new Set(await requestMany())).toEqual(new Set(["mia@studio.test"]));
     expect(await rows()).toHaveLength(1);
     // Idle for too long, so a new session begins.
     now += 8 * 24 * 60 * 60_000;
-    expect(new Set(await many())).toEqual(new Set(["mia@studio.test"]));
+    expect(new Set(await requestMany())).toEqual(new Set(["mia@studio.test"]));
     expect(await rows()).toHaveLength(2);
     const mia = await harness.console.store.members.getByEmail("mia@studio.test");
     expect(await harness.console.store.sessions.list(mia?.id ?? "")).toHaveLength(1);
@@ -166,7 +169,7 @@ describe("the named user", async () => {
     expect((await invite("two@desk.test")).status).toBe(201);
   });
 
-  test("is nobody once suspended or removed, and has a lowered role at once", async () => {
+  test("is rejected once suspended or removed and gets a lowered role immediately", async () => {
     const { store } = harness.console;
     const id = harness.viewerOf("operator").memberId;
     await store.members.change(id, { role: "viewer" });
@@ -203,7 +206,7 @@ describe("the named user", async () => {
     expect(await harness.console.store.members.getByEmail("colleague@studio.test")).toBeUndefined();
   });
 
-  test("is nobody by the header alone where the setting is off", async () => {
+  test("is ignored when the setting is off", async () => {
     const off = await createHarness();
     const response = await off.request("/api/console/account", as("owner@desk.test"));
     expect(response.status).toBe(401);

@@ -1,4 +1,4 @@
-// Actions that an abandoned session must not allow: they ask for the password if it was last given a quarter of an hour ago.
+// Actions that an abandoned session must not allow: they require a password entered within 15 minutes.
 import { describe, expect, test } from "vitest";
 import { createHarness, HOST, PASSWORD } from "@/tests/support/harness";
 import { loadRoutes } from "@/tests/support/routes";

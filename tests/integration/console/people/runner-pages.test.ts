@@ -5,13 +5,13 @@ import { PAGE_HEADER } from "@/lib/server/cookies";
 import { EMBED_PATH_HEADER } from "@/lib/shared/console-paths";
 import { createEmbedWorld, SLOT } from "../embed/embed-harness";
 
-const sent = vi.hoisted(() => ({ headers: new Headers() }));
-vi.mock("next/headers", () => ({ headers: () => Promise.resolve(sent.headers) }));
+const incoming = vi.hoisted(() => ({ headers: new Headers() }));
+vi.mock("next/headers", () => ({ headers: () => Promise.resolve(incoming.headers) }));
 const world = await createEmbedWorld();
 
 /** Next's answer: the page, or the redirect's target. */
 async function opened(page: string, headers: Record<string, string>, isFrame = false): Promise<string> {
-  sent.headers = new Headers({ ...headers, [PAGE_HEADER]: page });
+  incoming.headers = new Headers({ ...headers, [PAGE_HEADER]: page });
   try {
     return (await openPage({ isFrame })).viewer.role;
   } catch (error) {
@@ -35,12 +35,12 @@ test("leads embedded app runners to apps and to permitted pages only", async () 
     [["jobs"], "404"],
   ] as const) {
     const { host, secret } = await world.addHost({ pages });
-    const place = `/embed/${host.id}/${SLOT}`;
+    const embedPath = `/embed/${host.id}/${SLOT}`;
     const response = await world.bring(await world.ticket({ secret, aud: host.audience, sub: "viewer@desk.test" }), { id: host.id });
     const cookie = response.headers.getSetCookie().find((value) => value.includes("lightdesk.embed")) ?? "";
-    const headers = { cookie: cookie.split(";")[0] ?? "", [EMBED_PATH_HEADER]: place };
-    expect(await opened("/jobs", headers)).toContain(`;${place}/apps;`);
-    expect(await opened("/", headers)).toContain(`;${place}/apps;`);
+    const headers = { cookie: cookie.split(";")[0] ?? "", [EMBED_PATH_HEADER]: embedPath };
+    expect(await opened("/jobs", headers)).toContain(`;${embedPath}/apps;`);
+    expect(await opened("/", headers)).toContain(`;${embedPath}/apps;`);
     expect(await opened("/apps", headers)).toContain(asApps);
   }
 });

@@ -1,4 +1,4 @@
-// What an open page learns about its session: that it is active, or why it ended.
+// How an open page learns that its session is active, or why it ended.
 import { beforeEach, expect, test } from "vitest";
 import { type SessionState } from "@/lib/contract/console";
 import { type Role } from "@/lib/contract/people/roles";
@@ -20,8 +20,8 @@ beforeEach(async () => {
   person = { id: member.id, cookie: await harness.mintCookie({ sub: member.id, version: member.sessionVersion }) };
 });
 
-const ask = (cookie = person.cookie) => harness.request("/api/console/session", { cookie });
-const state = async (cookie?: string): Promise<SessionState> => (await ask(cookie)).json();
+const requestSession = (cookie = person.cookie) => harness.request("/api/console/session", { cookie });
+const state = async (cookie?: string): Promise<SessionState> => (await requestSession(cookie)).json();
 const change = (json: object) => harness.request(`/api/console/members/${person.id}`, { as: "admin", method: "PUT", json });
 
 test("reports an active session with member, role and read-only mode", async () => {
@@ -32,7 +32,7 @@ test("reports an active session with member, role and read-only mode", async () 
   await harness.request("/api/console/read-only", { as: "admin", method: "DELETE" });
 });
 
-test("asking keeps no session alive", async () => {
+test("doesn't extend a session by asking for its state", async () => {
   const usedAt = async () => (await harness.console.store.sessions.list(person.id))[0]?.usedAt;
   const before = await usedAt();
   now += 5 * 60_000;
@@ -40,7 +40,7 @@ test("asking keeps no session alive", async () => {
   expect(await usedAt()).toBe(before);
 });
 
-test("says which role became which", async () => {
+test("reports the old and new role", async () => {
   await change({ role: "viewer" });
   expect(await state()).toEqual({ state: "ended", cause: "role", from: "operator", to: "viewer" });
 });
@@ -55,7 +55,7 @@ test("reports suspension and removal of the member", async () => {
   expect(await state()).toEqual({ state: "ended", cause: "removed" });
 });
 
-test("says that the password was changed, by the member or with a reset link", async () => {
+test("reports a password changed by the member or a reset link", async () => {
   const json = { password: "another long password", currentPassword: PASSWORD };
   expect((await harness.request("/api/console/account", { cookie: person.cookie, method: "PUT", json })).status).toBe(200);
   expect(await state()).toEqual({ state: "ended", cause: "password" });
@@ -68,14 +68,14 @@ test("says that the password was changed, by the member or with a reset link", a
   expect(await state(cookie)).toEqual({ state: "ended", cause: "password" });
 });
 
-test("says that the session was ended in another browser", async () => {
-  const other = await harness.mintCookie({ sub: person.id, version: 1 });
-  await harness.request("/api/console/account/sessions", { cookie: other, method: "DELETE" });
+test("reports a session ended in another browser", async () => {
+  const otherCookie = await harness.mintCookie({ sub: person.id, version: 1 });
+  await harness.request("/api/console/account/sessions", { cookie: otherCookie, method: "DELETE" });
   expect(await state()).toEqual({ state: "ended", cause: "ended" });
-  expect(await state(other)).toMatchObject({ state: "live" });
+  expect(await state(otherCookie)).toMatchObject({ state: "live" });
 });
 
-test("says that the session expired", async () => {
+test("reports an expired session", async () => {
   now += 4 * DAY_MS;
   expect(await state()).toEqual({ state: "ended", cause: "expired" });
 });

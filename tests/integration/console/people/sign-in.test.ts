@@ -92,14 +92,14 @@ describe("an attacker with many addresses", () => {
     expect(tries.slice(4)).toEqual(["UNAUTHORIZED", "RATE_LIMITED", "RATE_LIMITED"]);
   });
 
-  test("gains nothing from a cookie of another account or a forged one", async () => {
+  test("gains nothing from another account's cookie or a forged one", async () => {
     const cookie = await browserOf("viewer@desk.test");
     expect(await isKnown(cookie, "operator@desk.test")).toBe(false);
     expect(await isKnown(`${cookie.slice(0, -4)}AAAA`, "viewer@desk.test")).toBe(false);
     expect(await isKnown("", "viewer@desk.test")).toBe(false);
   });
 
-  test("gains nothing by such a browser once the password was changed", async () => {
+  test("revokes trusted browsers when the password changes", async () => {
     const { members } = harness.console.store;
     await members.create({ name: "Lee", email: "leaver@desk.test", role: "viewer", createdAt: now });
     const cookie = await browserOf("leaver@desk.test");
@@ -145,8 +145,8 @@ test.each([
   [{ password: "short" }, "password"],
   [{ email: "no address" }, "email"],
   [{ name: " " }, "name"],
-])("names the wrong field in set-up: %j", async (wrong, field) => {
-  const json = { token: "t", name: "N", email: "n@desk.test", password: "long enough password", ...wrong };
+])("names the wrong field in set-up: %j", async (fields, field) => {
+  const json = { token: "t", name: "N", email: "n@desk.test", password: "long enough password", ...fields };
   const response = await harness.request("/api/console/set-up", { method: "POST", json });
   expect([response.status, (await response.json()).details[0].path]).toEqual([400, field]);
 });
@@ -163,12 +163,12 @@ test("creates one member per invitation, never above the inviter's role", async 
       method: "POST",
       json: { token: body, name: "New", password: "a good long password" },
     });
-  const both = await Promise.all([accept(token), accept(token)]);
-  expect(both.map(({ status }) => status).sort()).toEqual([201, 401]);
+  const responses = await Promise.all([accept(token), accept(token)]);
+  expect(responses.map(({ status }) => status).sort()).toEqual([201, 401]);
   expect(await harness.console.store.members.getByEmail("new@desk.test")).toMatchObject({ role: "operator", disabled: false });
-  const late = await (await invite({ email: "late@desk.test", role: "viewer" })).json();
+  const lateInvitation = await (await invite({ email: "late@desk.test", role: "viewer" })).json();
   now += 8 * 24 * 60 * 60_000;
-  expect((await accept(new URL(late.url).searchParams.get("token"))).status).toBe(401);
+  expect((await accept(new URL(lateInvitation.url).searchParams.get("token"))).status).toBe(401);
 });
 
 test("lets an admin change weaker members only", async () => {

@@ -11,12 +11,12 @@ let now = Date.now();
 const harness = await createHarness({ now: () => now, settings: { LIGHTDESK_PUBLIC_URL: `http://${HOST}` } });
 
 type Jar = Record<string, string>;
-type Answered = { body?: { csrfToken?: string }; cookies?: { name: string; value: string }[] };
-type Core = { AuthHandler(request: { req: object; options: NextAuthOptions }): Promise<Answered> };
+type AuthResponse = { body?: { csrfToken?: string }; cookies?: { name: string; value: string }[] };
+type AuthCore = { AuthHandler(request: { req: object; options: NextAuthOptions }): Promise<AuthResponse> };
 /** next-auth without Next around it: its handler for route files only accepts a request that Next opened. */
-const core: Core = await import(join(process.cwd(), "node_modules/next-auth/core/index.js"));
+const core: AuthCore = await import(join(process.cwd(), "node_modules/next-auth/core/index.js"));
 const changes: string[] = [];
-let sent: Record<string, string> = {};
+let requestHeaders: Record<string, string> = {};
 const options = () =>
   authOptions(
     harness.console,
@@ -25,7 +25,7 @@ const options = () =>
       refused: () => undefined,
       failed: (error) => void changes.push(String(error)),
     },
-    new Headers(sent),
+    new Headers(requestHeaders),
   );
 
 async function auth(method: string, action: AuthAction, cookies: Jar, body: Record<string, string> = {}) {
@@ -46,34 +46,34 @@ const signIn = () => post("callback", { email: "operator@desk.test", password: P
 const statusWith = async (token: string) => (await harness.request("/api/jobs", { cookie: `${SESSION_COOKIE}=${token}` })).status;
 
 test("ends the session for its cookie and for renewed ones", async () => {
-  const [mine, another] = [await signIn(), await signIn()];
-  const renewed = (await auth("GET", "session", { [SESSION_COOKIE]: mine })).set[SESSION_COOKIE] ?? "";
-  expect([renewed !== "" && renewed !== mine, await statusWith(mine), await statusWith(renewed)]).toEqual([true, 200, 200]);
+  const [firstToken, otherToken] = [await signIn(), await signIn()];
+  const renewed = (await auth("GET", "session", { [SESSION_COOKIE]: firstToken })).set[SESSION_COOKIE] ?? "";
+  expect([renewed !== "" && renewed !== firstToken, await statusWith(firstToken), await statusWith(renewed)]).toEqual([true, 200, 200]);
   await post("signout", {}, renewed);
-  expect([await statusWith(mine), await statusWith(renewed), await statusWith(another)]).toEqual([401, 401, 200]);
-  const after = await auth("GET", "session", { [SESSION_COOKIE]: mine });
+  expect([await statusWith(firstToken), await statusWith(renewed), await statusWith(otherToken)]).toEqual([401, 401, 200]);
+  const after = await auth("GET", "session", { [SESSION_COOKIE]: firstToken });
   expect([after.body, after.set[SESSION_COOKIE]]).toEqual([{}, ""]);
   expect(changes).toEqual(["signIn operator", "signIn operator", "signOut operator"]);
   expect(harness.log()).not.toContain('"level":50');
 });
 
 test("reports a failed sign-out when the disk refuses it", async () => {
-  const mine = await signIn();
-  expect(await statusWith(mine)).toBe(200);
+  const sessionToken = await signIn();
+  expect(await statusWith(sessionToken)).toBe(200);
   changes.length = 0;
   const write = vi.spyOn(harness.console.store.sessions, "end");
   write.mockImplementation((id) => Promise.reject(Object.assign(new Error(`no room for ${id}`), { code: "SQLITE_FULL" })));
-  await post("signout", {}, mine);
+  await post("signout", {}, sessionToken);
   write.mockRestore();
   expect(changes).toEqual([expect.stringContaining("no room for")]);
 });
 
 test("ends an existing session of the same browser on sign-in", async () => {
-  const mine = await signIn();
-  sent = { cookie: `${SESSION_COOKIE}=${mine}` };
+  const sessionToken = await signIn();
+  requestHeaders = { cookie: `${SESSION_COOKIE}=${sessionToken}` };
   const next = await signIn();
-  sent = {};
-  expect([await statusWith(mine), await statusWith(next)]).toEqual([401, 200]);
+  requestHeaders = {};
+  expect([await statusWith(sessionToken), await statusWith(next)]).toEqual([401, 200]);
 });
 
 test("removes expired sessions at the next sign-in", async () => {
@@ -106,7 +106,7 @@ test("refuses expired, unsigned, foreign, truncated and sessionless cookies", as
   const token = { sub: harness.viewerOf("admin").memberId, version: 1, sid: "known" };
   const good = (await harness.mintCookie(token)).slice(SESSION_COOKIE.length + 1);
   const part = (value: object) => Buffer.from(JSON.stringify(value)).toString("base64url");
-  const wrong = {
+  const wrongCookies = {
     expired: await encode({ token, secret: authSecret, maxAge: -60 }),
     unsigned: `${part({ alg: "none" })}.${part(token)}.`,
     "unsigned, of five parts": `${part({ alg: "none", enc: "none" })}..${part(token)}..`,
@@ -117,10 +117,10 @@ test("refuses expired, unsigned, foreign, truncated and sessionless cookies", as
     "from before sessions were kept": await encode({ token: { sub: token.sub, version: 1 }, secret: authSecret }),
   };
   expect(await statusWith(good)).toBe(200);
-  for (const [what, value] of Object.entries(wrong)) expect([what, await statusWith(value)]).toEqual([what, 401]);
+  for (const [label, value] of Object.entries(wrongCookies)) expect([label, await statusWith(value)]).toEqual([label, 401]);
 });
 
-test("keeps an earlier session's own end", async () => {
+test("keeps an earlier session's own expiry", async () => {
   const cookie = await harness.mintCookie({ sub: harness.viewerOf("admin").memberId, version: 1 });
   const status = async () => (await harness.request("/api/console/account", { cookie })).status;
   expect(await status()).toBe(200);

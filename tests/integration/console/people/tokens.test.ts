@@ -1,4 +1,4 @@
-// Personal access tokens: who makes them, who ends them, and what the log records.
+// Personal access tokens: creation, revocation and audit log.
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
 import { makeToken } from "@/tests/support/tokens";
 import { createTokenWorld, DAY_MS } from "./token-world";
@@ -12,15 +12,15 @@ beforeEach(async () => {
 
 describe("creating a token", () => {
   test("answers it once, keeps a hash of it alone, and says what it may and until when", async () => {
-    const { status, body: made } = await make("operator");
+    const { status, body: created } = await make("operator");
     expect(status).toBe(201);
-    expect(made.token).toMatch(/^ld_[0-9a-f]{64}$/);
-    expect(made.view).toMatchObject({ name: "render farm", role: "operator", state: "active", expiresAt: now() + 30 * DAY_MS });
-    expect((await ask({ "x-api-key": made.token })).status).toBe(200);
+    expect(created.token).toMatch(/^ld_[0-9a-f]{64}$/);
+    expect(created.view).toMatchObject({ name: "render farm", role: "operator", state: "active", expiresAt: now() + 30 * DAY_MS });
+    expect((await ask({ "x-api-key": created.token })).status).toBe(200);
     const rows = await harness.console.store.tokens.list();
-    expect(JSON.stringify(rows)).not.toContain(made.token);
-    expect(harness.log()).not.toContain(made.token);
-    expect(JSON.stringify(await harness.console.store.audit.listNewest(50))).not.toContain(made.token);
+    expect(JSON.stringify(rows)).not.toContain(created.token);
+    expect(harness.log()).not.toContain(created.token);
+    expect(JSON.stringify(await harness.console.store.audit.listNewest(50))).not.toContain(created.token);
   });
 
   test.each<[string, object, number]>([
@@ -37,21 +37,21 @@ describe("creating a token", () => {
   });
 
   test("is refused for a name in use, also in parallel requests", async () => {
-    const made = await Promise.all([1, 2, 3].map(() => make("operator", { name: "nightly" })));
-    expect(made.map(({ status }) => status).sort()).toEqual([201, 400, 400]);
-    expect(made.find(({ status }) => status === 400)?.body.message).toMatch(/^name: /);
+    const responses = await Promise.all([1, 2, 3].map(() => make("operator", { name: "nightly" })));
+    expect(responses.map(({ status }) => status).sort()).toEqual([201, 400, 400]);
+    expect(responses.find(({ status }) => status === 400)?.body.message).toMatch(/^name: /);
     expect((await make("admin", { name: "nightly" })).status).toBe(201);
-    await revoke("operator", made.find(({ status }) => status === 201)?.body.view.id ?? "");
+    await revoke("operator", responses.find(({ status }) => status === 201)?.body.view.id ?? "");
     expect((await make("operator", { name: "nightly" })).status).toBe(201);
   });
 
   test("is refused with a connection that another member keeps for themselves", async () => {
     const { connections } = harness.console.store;
     const { memberId } = harness.viewerOf("admin");
-    const theirs = await connections.create({ name: "Theirs", baseUrl: "http://127.0.0.1:9", memberId, createdAt: now() });
-    expect((await make("operator", { connection: theirs.id })).status).toBe(400);
-    expect((await make("admin", { connection: theirs.id })).status).toBe(201);
-    await connections.remove(theirs.id);
+    const otherConnection = await connections.create({ name: "Theirs", baseUrl: "http://127.0.0.1:9", memberId, createdAt: now() });
+    expect((await make("operator", { connection: otherConnection.id })).status).toBe(400);
+    expect((await make("admin", { connection: otherConnection.id })).status).toBe(201);
+    await connections.remove(otherConnection.id);
   });
 
   test("is refused to a token, and beyond fifty that work", async () => {
@@ -65,13 +65,13 @@ describe("creating a token", () => {
     );
     expect(all.filter(({ status }) => status === 201)).toHaveLength(50);
     expect(all.find(({ status }) => status !== 201)).toMatchObject({ status: 409, body: { code: "CONFLICT" } });
-    for (const { body: made } of all) if (made.view) await revoke("viewer", made.view.id);
+    for (const { body: created } of all) if (created.view) await revoke("viewer", created.view.id);
     expect((await make("viewer", { role: "viewer" })).status).toBe(201);
   });
 });
 
 describe("revocation", () => {
-  test("is set by its member, an admin or the owner; others find nothing", async () => {
+  test("is revoked by its member, an admin or the owner", async () => {
     for (const as of ["operator", "admin", "owner"] as const) {
       const { id, headers } = await makeToken(harness, "operator");
       expect((await revoke("viewer", id)).status).toBe(404);

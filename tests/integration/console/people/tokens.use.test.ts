@@ -1,4 +1,4 @@
-// Personal access tokens: what a token opens, and when it stops opening anything.
+// Personal access tokens: what a token can access, and when it stops working.
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
 import { canvas } from "@/tests/integration/service/support";
 import { createHarness } from "@/tests/support/harness";
@@ -24,15 +24,15 @@ describe("sending a token", () => {
   });
 
   test("refuses two different tokens", async () => {
-    const [one, other] = [await makeToken(harness, "operator"), await makeToken(harness, "viewer")];
-    for (const bearer of [other.token, "something else"])
-      expect(await ask({ ...one.headers, authorization: `Bearer ${bearer}` })).toMatchObject({
+    const [first, second] = [await makeToken(harness, "operator"), await makeToken(harness, "viewer")];
+    for (const bearer of [second.token, "something else"])
+      expect(await ask({ ...first.headers, authorization: `Bearer ${bearer}` })).toMatchObject({
         status: 400,
         body: { code: "BAD_REQUEST" },
       });
   });
 
-  test("ignores a cookie beside it, whether the token is right or wrong", async () => {
+  test("ignores a cookie next to it, whether the token is right or wrong", async () => {
     const reader = await makeToken(harness, "operator", { role: "viewer" });
     const cookie = harness.cookieOf("owner");
     expect((await ask({ ...reader.headers, cookie }, "/api/interrupt", "POST")).body).toMatchObject({ code: "ROLE_TOO_LOW" });
@@ -42,7 +42,7 @@ describe("sending a token", () => {
     expect((await ask({ authorization: "Basic dXNlcjpwYXNz", cookie })).status).toBe(200);
   });
 
-  test("needs no origin of ours, which a cookie does", async () => {
+  test("needs no same-site origin, unlike a cookie", async () => {
     const { headers } = await makeToken(harness, "operator");
     const foreign = { origin: "https://elsewhere.example", "sec-fetch-site": "cross-site" };
     expect((await ask({ ...headers, ...foreign }, "/api/free", "POST")).status).toBe(200);
@@ -55,8 +55,8 @@ describe("sending a token", () => {
   test("refuses a token in the address and logs it nowhere", async () => {
     const { token, headers } = await makeToken(harness, "operator");
     for (const query of [`token=${token}`, `api_key=${token.replace("_", "%5F")}`])
-      for (const sent of [headers, { cookie: harness.cookieOf("operator") }, {}] as Record<string, string>[])
-        expect(await ask(sent, `/api/user?${query}`)).toMatchObject({ status: 400, body: { code: "BAD_REQUEST" } });
+      for (const credentials of [headers, { cookie: harness.cookieOf("operator") }, {}] as Record<string, string>[])
+        expect(await ask(credentials, `/api/user?${query}`)).toMatchObject({ status: 400, body: { code: "BAD_REQUEST" } });
     expect(harness.log()).not.toContain(token);
   });
 
@@ -85,7 +85,7 @@ describe("an invalid token", () => {
     const expired = await makeToken(harness, "operator", { expiresAt: now() });
     const { key } = await harness.console.serviceKeys().createKey("somebody");
     const last = good.token.endsWith("0") ? "1" : "0";
-    const wrong = [
+    const wrongTokens = [
       "nonsense",
       key,
       `${good.token.slice(0, -1)}${last}`,
@@ -94,7 +94,7 @@ describe("an invalid token", () => {
       revoked.token,
       expired.token,
     ];
-    for (const token of wrong) {
+    for (const token of wrongTokens) {
       const response = await ask({ "x-api-key": token });
       expect(response, token).toMatchObject(refusal);
       expect(response.headers.get("www-authenticate")).toBe('Bearer realm="Lightdesk"');
@@ -111,7 +111,7 @@ describe("an invalid token", () => {
     expect(await ask(headers)).toMatchObject(refusal);
   });
 
-  test("is held up after many from one address, where a right one still passes", async () => {
+  test("is delayed after many from one address, unlike a valid one", async () => {
     const { headers } = await makeToken(harness, "operator");
     const from = { "x-lightdesk-address": "203.0.113.7" };
     const statuses = [];
@@ -125,21 +125,21 @@ describe("an invalid token", () => {
   test("stops with its member's suspension or removal and follows a lower role", async () => {
     const { store } = harness.console;
     const member = { name: "Going", role: "admin" as const, passwordHash: "x", createdAt: now() };
-    const [one, other] = [
+    const [first, second] = [
       await store.members.create({ ...member, email: "one@desk.test" }),
       await store.members.create({ ...member, email: "two@desk.test" }),
     ];
-    if (!one || !other) throw new Error("no member");
-    const ofOne = await makeToken(harness, "admin", { memberId: one.id });
-    const ofOther = await makeToken(harness, "admin", { memberId: other.id });
-    await store.members.change(one.id, { role: "viewer" });
+    if (!first || !second) throw new Error("no member");
+    const ofOne = await makeToken(harness, "admin", { memberId: first.id });
+    const ofOther = await makeToken(harness, "admin", { memberId: second.id });
+    await store.members.change(first.id, { role: "viewer" });
     expect((await ask(ofOne.headers)).status).toBe(200);
     expect((await ask(ofOne.headers, "/api/interrupt", "POST")).body).toMatchObject({ code: "ROLE_TOO_LOW" });
-    await store.members.change(one.id, { disabled: true });
+    await store.members.change(first.id, { disabled: true });
     expect(await ask(ofOne.headers)).toMatchObject(refusal);
-    await store.members.change(one.id, { disabled: false });
+    await store.members.change(first.id, { disabled: false });
     expect((await ask(ofOne.headers)).status).toBe(200);
-    await store.members.remove(other.id);
+    await store.members.remove(second.id);
     expect(await ask(ofOther.headers)).toMatchObject(refusal);
     expect(await store.tokens.get(ofOther.id)).toBeUndefined();
   });
@@ -147,17 +147,17 @@ describe("an invalid token", () => {
 
 describe("the scope of a token", () => {
   test("hides other connections and uses its own by default", async () => {
-    const elsewhere = await harness.connect("http://127.0.0.1:9", "k");
+    const otherConnection = await harness.connect("http://127.0.0.1:9", "k");
     const { headers } = await makeToken(harness, "operator", { connectionIds: ["embedded"] });
     const both = await makeToken(harness, "operator");
-    await harness.console.store.members.setLastConnection(harness.viewerOf("operator").memberId, elsewhere);
+    await harness.console.store.members.setLastConnection(harness.viewerOf("operator").memberId, otherConnection);
     expect((await ask(headers)).status).toBe(200);
     expect((await ask(headers, "/api/user?connection=embedded")).status).toBe(200);
-    expect(await ask(headers, `/api/user?connection=${elsewhere}`)).toMatchObject({ status: 404, body: { code: "NOT_FOUND" } });
+    expect(await ask(headers, `/api/user?connection=${otherConnection}`)).toMatchObject({ status: 404, body: { code: "NOT_FOUND" } });
     expect((await ask(both.headers)).status).toBe(200);
-    expect((await ask(both.headers, `/api/user?connection=${elsewhere}`)).status).toBe(502);
-    const listed = (await ask(headers, "/api/console/connections")).body.connections as { id: string }[];
-    expect(listed.map(({ id }) => id)).toEqual(["embedded"]);
+    expect((await ask(both.headers, `/api/user?connection=${otherConnection}`)).status).toBe(502);
+    const tokenConnections = (await ask(headers, "/api/console/connections")).body.connections as { id: string }[];
+    expect(tokenConnections.map(({ id }) => id)).toEqual(["embedded"]);
   });
 
   test("explains a missing connection and accepts another by name", async () => {
@@ -183,14 +183,14 @@ describe("the scope of a token", () => {
     expect((await ask(headers, "/api/nothing")).status).toBe(404);
   });
 
-  test("strips a token beside a graph and forwards all other fields", async () => {
+  test("strips a token next to a graph and forwards all other fields", async () => {
     const { token, headers } = await makeToken(harness, "operator");
-    const sent = await harness.request("/api/prompt", {
+    const submitResponse = await harness.request("/api/prompt", {
       method: "POST",
       headers,
       json: { prompt: canvas(7), extra_data: { api_key_comfy_org: token, extra_pnginfo: { workflow: { name: "kept" } } } },
     });
-    const { prompt_id: id } = (await sent.json()) as { prompt_id: string };
+    const { prompt_id: id } = (await submitResponse.json()) as { prompt_id: string };
     const response = await ask(headers, `/api/jobs/${id}`);
     expect(response.body.workflow.extra_data).toEqual({ extra_pnginfo: { workflow: { name: "kept" } } });
   });

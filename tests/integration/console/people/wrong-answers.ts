@@ -1,4 +1,4 @@
-// Provider answers that must let nobody in, and what the person sees.
+// Invalid provider responses, and the message shown.
 import { type TokenIssuer } from "@/tests/support/token-issuer";
 
 const second = Math.floor(Date.now() / 1000);

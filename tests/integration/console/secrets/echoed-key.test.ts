@@ -13,7 +13,7 @@ import { startLittleServer } from "@/tests/support/servers";
 const KEY = "team-key-9f3b6c1d2e4a";
 const ID = "00000000-0000-4000-8000-000000000000";
 const echoed = `the key ${KEY} again`;
-/** Fits the schema of every answer, so that none is refused for its shape. */
+/** Matches every response schema, so that none is refused for its shape. */
 function everything(word: string) {
   const graph = { prompt: {}, extra_data: { [word]: word, extra_pnginfo: { workflow: { id: word, name: word } } } };
   const job = { id: word, status: word, create_time: word, workflow_id: word, workflow: graph };
@@ -43,7 +43,7 @@ const asJson = (response: ServerResponse, text: string, status = 200) =>
   void response.writeHead(status, { "content-type": "application/json" }).end(text);
 
 const asHeader = `"${KEY}"`;
-const ways: Readonly<Record<string, (response: ServerResponse) => void>> = {
+const echoes: Readonly<Record<string, (response: ServerResponse) => void>> = {
   "in an answer": (response) => answerJson(response, everything(echoed)),
   "cut off": (response) => answerJson(response, everything(`the key ${CUT}`)),
   "cut off before dots": (response) => answerJson(response, everything(`the key ${CUT}… is yours, ${CUT}... is`)),
@@ -77,10 +77,10 @@ const ways: Readonly<Record<string, (response: ServerResponse) => void>> = {
   "in a refused range": (response) => void response.writeHead(416, { "content-range": `bytes */${KEY}`, etag: asHeader }).end(echoed),
   "in the words of its status line": (response) => void response.writeHead(418, echoed).end(),
 };
-let way = "in an answer";
+let location = "in an answer";
 
 const harness = await createHarness({ settings: { LIGHTDESK_LOG_LEVEL: "trace" }, upstreamLimits: { firstRetryMs: 1, longestWaitMs: 1 } });
-const service = await startLittleServer((_, response) => ways[way]?.(response));
+const service = await startLittleServer((_, response) => echoes[location]?.(response));
 const connection = await harness.connect(service.url, KEY);
 
 /** Bodies for routes that would refuse an empty object before asking the service. */
@@ -101,7 +101,7 @@ const bodies: Readonly<Record<string, unknown>> = {
   createConnection: { name: "x", baseUrl: "", key: KEY },
 };
 
-async function ask({ method, path, guard, handler }: Route, params: Record<string, string | string[]>) {
+async function callRoute({ method, path, guard, handler }: Route, params: Record<string, string | string[]>) {
   const changes = method !== "GET" && method !== "HEAD";
   const multipart = path.startsWith("/api/upload") || (path === "/api/assets" && changes);
   const body = multipart
@@ -125,9 +125,9 @@ const routes = (await loadRoutes()).filter(
   ({ path, guard }) => guard?.role !== "public" && (guard?.connection || path.startsWith("/api/console/connections")),
 );
 
-describe.each(Object.keys(ways))("a service that returns the key %s", (name) => {
+describe.each(Object.keys(echoes))("a service that returns the key %s", (name) => {
   test.each(routes.map((route) => [`${route.method} ${route.path}`, route] as const))("%s", async (_label, route) => {
-    way = name;
+    location = name;
     const before = harness.log().length;
     const segments = route.path.split("/").slice(1);
     const isConnection = route.path.startsWith("/api/console/connections/");
@@ -140,17 +140,19 @@ describe.each(Object.keys(ways))("a service that returns the key %s", (name) => 
         return param === undefined ? [] : [[param, folder.startsWith("[...") ? segments.slice(index) : value]];
       }),
     );
-    const response = await ask(route, params);
+    const response = await callRoute(route, params);
     // The content of a file belongs to its service and passes unchanged.
     const isContent = response.ok && response.headers.has("content-disposition");
-    const seen = [isContent ? "" : await response.text(), JSON.stringify([...response.headers]), harness.log().slice(before)].join("\n");
+    const responseText = [isContent ? "" : await response.text(), JSON.stringify([...response.headers]), harness.log().slice(before)].join(
+      "\n",
+    );
     expect(response.status).not.toBe(500);
-    for (const word of forbidden) expect(seen).not.toContain(word);
+    for (const word of forbidden) expect(responseText).not.toContain(word);
   });
 });
 
 test("keeps keys out of names inside an archive", async () => {
-  way = "in an answer";
+  location = "in an answer";
   const response = await harness.request(`/api/console/archive?connection=${connection}`, {
     as: "viewer",
     method: "POST",

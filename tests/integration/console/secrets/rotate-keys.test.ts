@@ -1,4 +1,4 @@
-// The command `npm run rotate-keys` as a process of its own, on a data folder that a console has made.
+// The command `npm run rotate-keys` as a process, on a console's data folder.
 import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
@@ -29,10 +29,10 @@ test("reseals every key beside a running console and is a no-op the second time"
       "2 keys resealed with young.\n2 keys sealed by young.\n0 addresses of downloads resealed with young.\n0 keys of host pages resealed with young.\n0 webhooks resealed with young.\n",
   });
   const keys = await harness.console.store.keys.list();
-  const opened = keys.map((key) => openApiKey(parseKeyRing(young), key));
-  expect(opened).toHaveLength(2);
-  expect(opened).toContain("sk-of-another-service");
-  expect(opened).not.toContain(undefined);
+  const openedKeys = keys.map((key) => openApiKey(parseKeyRing(young), key));
+  expect(openedKeys).toHaveLength(2);
+  expect(openedKeys).toContain("sk-of-another-service");
+  expect(openedKeys).not.toContain(undefined);
   expect(await rotate(young)).toEqual({ code: 0, output: expect.stringContaining("0 keys resealed with young.\n") });
 });
 
@@ -41,13 +41,13 @@ test("reseals download sources so they can be retried without the old key", asyn
   const { memberId } = harness.viewerOf("owner");
   const connectionId = await harness.connect("http://127.0.0.1:9", undefined);
   const body = { source_url: "https://example.com/film.bin?token=secret" };
-  const lost = parseKeyRing(pair("lost"));
+  const lostKeyRing = parseKeyRing(pair("lost"));
   for (const [id, ring] of [
     ["kept", parseKeyRing(old)],
-    ["lost", lost],
+    ["lost", lostKeyRing],
   ] as const) {
-    const more = { taskId: id, source: "https://example.com/film.bin", word: "created", now: now() };
-    await store.downloadTasks.add({ id, connectionId, memberId, sealed: sealRequest(ring, id, body), ...more });
+    const extraRow = { taskId: id, source: "https://example.com/film.bin", word: "created", now: now() };
+    await store.downloadTasks.add({ id, connectionId, memberId, sealed: sealRequest(ring, id, body), ...extraRow });
   }
   const { code, output } = await rotate(`${young},${old}`);
   expect([code, output]).toEqual([1, expect.stringContaining("1 address of a download resealed with young.")]);
@@ -55,7 +55,7 @@ test("reseals download sources so they can be retried without the old key", asyn
   expect(output).not.toContain("secret");
   const [storedTask, left] = await Promise.all(["kept", "lost"].map((id) => store.downloadTasks.get(id)));
   expect(storedTask && openRequest(parseKeyRing(young), storedTask)).toEqual(body);
-  expect(left && openRequest(lost, left)).toEqual(body);
+  expect(left && openRequest(lostKeyRing, left)).toEqual(body);
   // A request sealed for one download cannot be opened for another.
   expect(storedTask && openRequest(parseKeyRing(young), { ...storedTask, id: "another" })).toBeUndefined();
   await Promise.all(["kept", "lost"].map((id) => store.downloadTasks.remove(id)));
@@ -63,16 +63,16 @@ test("reseals download sources so they can be retried without the old key", asyn
 
 test("counts an unreadable key, keeps it and fails the command", async () => {
   const { store, now } = harness.console;
-  const lost = parseKeyRing(pair("lost"));
+  const lostKeyRing = parseKeyRing(pair("lost"));
   const connection = await store.connections.create({ name: "Lost", baseUrl: "http://127.0.0.1:9", createdAt: now() });
-  await storeApiKey(store.keys, lost, { connectionId: connection.id, apiKey: "sk-lost", now: now() });
+  await storeApiKey(store.keys, lostKeyRing, { connectionId: connection.id, apiKey: "sk-lost", now: now() });
   const { code, output } = await rotate(young);
   expect([code, output]).toEqual([1, expect.stringContaining("1 key sealed by lost can't be opened")]);
   const key = await store.keys.getOf(connection.id);
-  expect(key && openApiKey(lost, key)).toBe("sk-lost");
+  expect(key && openApiKey(lostKeyRing, key)).toBe("sk-lost");
 });
 
-test("reports a row that has the new key's id but does not open", async () => {
+test("reports a row with the new key's id that can't be decrypted", async () => {
   const { store } = harness.console;
   const [first] = await store.sealed.apiKeys();
   if (!first) throw new Error("no key");
@@ -84,12 +84,12 @@ test("reports a row that has the new key's id but does not open", async () => {
 test("refuses a new key under the old id and changes nothing", async () => {
   const { store } = harness.console;
   const before = await store.keys.list();
-  const again = pair("young");
-  const { code, output } = await rotate(`${again},${young.replace("young:", "former:")}`);
+  const newKey = pair("young");
+  const { code, output } = await rotate(`${newKey},${young.replace("young:", "former:")}`);
   expect([code, output]).toEqual([1, expect.stringContaining("The id young belonged to an earlier key")]);
   expect(await store.keys.list()).toEqual(before);
   // If the former key is not in the ring at all, its rows cannot be opened, and the command says so.
-  const alone = await rotate(again);
+  const alone = await rotate(newKey);
   expect([alone.code, alone.output]).toEqual([1, expect.stringContaining("sealed by young can't be opened")]);
   expect(await store.keys.list()).toEqual(before);
 });
@@ -120,8 +120,8 @@ test("reseals both secrets of a host page", async () => {
   await store.embedHosts.create(id, { ...body, origins: [], pages: [] }, keeping, now());
   expect((await rotate(`${young},${old}`)).output).toContain("2 keys of host pages resealed with young.");
   const host = await store.embedHosts.get(id);
-  const opened = [host?.sealed, host?.old?.sealed].map((sealed) => sealed && unseal(parseKeyRing(young), recordOfHost(id), sealed));
-  expect(opened).toEqual(["present", "before"]);
+  const secrets = [host?.sealed, host?.old?.sealed].map((sealed) => sealed && unseal(parseKeyRing(young), recordOfHost(id), sealed));
+  expect(secrets).toEqual(["present", "before"]);
 });
 
 test("reseals a webhook's address and secret", async () => {

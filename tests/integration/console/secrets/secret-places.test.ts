@@ -1,4 +1,4 @@
-// A key in a submitted graph is masked for everyone; only its owner learns where it is.
+// A key in a submitted graph is masked for everyone; only its owner sees where it is.
 import { expect, test } from "vitest";
 import { type Role } from "@/lib/contract/people/roles";
 import { createHarness } from "@/tests/support/harness";
@@ -15,7 +15,7 @@ const submission = {
   },
   extra_data: { partner: { token: "an odd one" } },
 };
-const places = [
+const expectedPlaces = [
   { kind: "input", node_id: "1", node: "StringConcatenate", input: "string_a" },
   { kind: "extra", path: ["partner", "token"] },
 ];
@@ -24,7 +24,7 @@ const detailsFor = async (as: Role, path: string) => (await harness.request(path
 test("reports where a key is in a submission, never the key", async () => {
   const response = await harness.request("/api/prompt", { as: "operator", method: "POST", json: submission });
   const text = await response.text();
-  expect(JSON.parse(text)).toMatchObject({ held_secrets: places });
+  expect(JSON.parse(text)).toMatchObject({ held_secrets: expectedPlaces });
   expect(text).not.toContain(SECRET);
   expect(text).not.toContain("an odd one");
 });
@@ -41,7 +41,9 @@ test("reports nothing for a submission without a key", async () => {
 test("reveals secret places only to the member who submitted the job", async () => {
   const submitted = await harness.request("/api/prompt", { as: "operator", method: "POST", json: submission });
   const { prompt_id: id }: { prompt_id: string } = await submitted.json();
-  expect(JSON.parse(await detailsFor("operator", `/api/jobs/${id}`))).toMatchObject({ held_secrets: expect.arrayContaining(places) });
+  expect(JSON.parse(await detailsFor("operator", `/api/jobs/${id}`))).toMatchObject({
+    held_secrets: expect.arrayContaining(expectedPlaces),
+  });
   for (const role of ["viewer", "admin", "owner"] as const) {
     const text = await detailsFor(role, `/api/jobs/${id}`);
     expect(text).toContain("[REDACTED]");
@@ -63,7 +65,7 @@ test("shows secret places of external jobs to operators, not the service's field
   const connection = await harness.connect(service.url, "sk-key-of-it");
   for (const id of ["j", "large"]) {
     const path = `/api/jobs/${id}?connection=${connection}`;
-    expect(JSON.parse(await detailsFor("operator", path)).held_secrets).toEqual([places[0]]);
+    expect(JSON.parse(await detailsFor("operator", path)).held_secrets).toEqual([expectedPlaces[0]]);
     expect(await detailsFor("viewer", path)).not.toContain("held_secrets");
   }
 });

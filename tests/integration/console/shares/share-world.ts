@@ -30,40 +30,40 @@ export async function createShareWorld() {
     const asset: { id: string; asset_hash: string } = await response.json();
     return { id: asset.id, hash: asset.asset_hash.replace("blake3:", ""), file };
   }
-  const [shared, other] = [await upload("given"), await upload("other")];
+  const [shared, otherUpload] = [await upload("given"), await upload("other")];
 
   async function share(body: Partial<ShareBody> = {}, as: "operator" | "admin" = "operator"): Promise<CreatedShare & { token: string }> {
     const json = { assets: body.job === undefined ? [shared.id] : [], expiresInMs: DAY, ...body };
     const response = await harness.request("/api/console/shares", { as, method: "POST", json });
-    const made: CreatedShare = await response.json();
-    expect([response.status, made]).toEqual([201, made]);
-    return { ...made, token: made.path.slice("/share/".length) };
+    const share: CreatedShare = await response.json();
+    expect([response.status, share]).toEqual([201, share]);
+    return { ...share, token: share.path.slice("/share/".length) };
   }
-  const ask = (token: string, rest: string, how: Parameters<Harness["request"]>[1] = {}) =>
+  const requestShare = (token: string, rest: string, how: Parameters<Harness["request"]>[1] = {}) =>
     harness.request(`/api/share/${token}${rest}`, how);
   const visit = (token: string, cookie = "") => visitShare(harness.console, token, new Headers({ cookie }));
 
   return {
     harness,
     shared,
-    other,
+    other: otherUpload,
     upload,
     share,
-    ask,
+    ask: requestShare,
     visit,
     now: () => now,
     pass: (ms: number) => void (now += ms),
-    async statusOf(...request: Parameters<typeof ask>): Promise<number> {
-      const response = await ask(...request);
+    async statusOf(...request: Parameters<typeof requestShare>): Promise<number> {
+      const response = await requestShare(...request);
       await response.body?.cancel();
       return response.status;
     },
-    /** Expects that nothing of the share opens any more. */
+    /** Expects that nothing of the share is accessible. */
     async expectClosed(token: string): Promise<void> {
       expect(await visit(token)).toEqual({ kind: "none" });
       for (const rest of ["/1", "/1?download=1", "/1/256", "/workflow"]) {
         for (const method of ["GET", "HEAD"]) {
-          const response = await ask(token, rest, { method });
+          const response = await requestShare(token, rest, { method });
           const text = await response.text();
           expect([rest, method, response.status]).toEqual([rest, method, 404]);
           if (method === "GET") expect(JSON.parse(text)).toMatchObject({ code: "NOT_FOUND", message: "This link does not work." });

@@ -1,4 +1,4 @@
-// When a share opens nothing: a wrong, expired or revoked link, a missing password, or a maker who may not show it any more.
+// When a share is inaccessible: a wrong, expired or revoked link, a missing password, or an author without access.
 import { afterAll, beforeEach, expect, test } from "vitest";
 import { listShares } from "@/lib/server/queries/shares";
 import { createShareWorld, DAY } from "./share-world";
@@ -9,7 +9,7 @@ afterAll(() => harness.dispose());
 
 test("refuses a wrong link and another share's id", async () => {
   const { token, id } = await share();
-  for (const wrong of [
+  for (const wrongToken of [
     "x",
     id,
     token.slice(1),
@@ -17,7 +17,7 @@ test("refuses a wrong link and another share's id", async () => {
     token.toLowerCase() === token ? "A".repeat(43) : token.toLowerCase(),
     "A".repeat(43),
   ])
-    await expectClosed(wrong);
+    await expectClosed(wrongToken);
   expect(JSON.stringify(await harness.console.store.shares.list())).not.toContain(token);
 });
 
@@ -64,15 +64,15 @@ test("ends when its author is suspended, lowered, disconnected or removed", asyn
   });
   if (!member) throw new Error("no member");
   const item = { asset: shared.id, name: "g.png", kind: "image" as const, hash: shared.hash, isFixed: true };
-  const gone = "B".repeat(43);
+  const unknownToken = "B".repeat(43);
   const shareFields = { keepsMetadata: true, showsMaker: false, showsWorkflow: false, createdAt: now(), expiresAt: now() + DAY };
   const about = { id: "gone", memberId: member.id, connectionId: connection.id, baseUrl: connection.baseUrl, title: "", ...shareFields };
-  await store.shares.create({ ...about, token: gone, jobId: undefined, passwordHash: undefined, items: [item] });
-  expect(await statusOf(gone, "/1")).toBe(200);
+  await store.shares.create({ ...about, token: unknownToken, jobId: undefined, passwordHash: undefined, items: [item] });
+  expect(await statusOf(unknownToken, "/1")).toBe(200);
   await store.members.remove(member.id);
-  await expectClosed(gone);
+  await expectClosed(unknownToken);
 
-  const theirs = await store.connections.create({
+  const otherConnection = await store.connections.create({
     name: "Theirs",
     baseUrl: connection.baseUrl,
     memberId: harness.viewerOf("admin").memberId,
@@ -83,7 +83,7 @@ test("ends when its author is suspended, lowered, disconnected or removed", asyn
     ...about,
     id: "stolen",
     memberId,
-    connectionId: theirs.id,
+    connectionId: otherConnection.id,
     token: stolen,
     jobId: undefined,
     passwordHash: undefined,
@@ -101,7 +101,7 @@ test("answers 410 for a deleted asset and keeps the others", async () => {
   expect(await statusOf(token, "/2")).toBe(200);
 });
 
-test("asks for a password, limits tries and opens one share per browser", async () => {
+test("requires a password, limits tries and opens one share per browser", async () => {
   const { token } = await share({ password: "open sesame" });
   const second = await share({ password: "open sesame" });
   expect(await visit(token)).toEqual({ kind: "locked" });
@@ -137,13 +137,13 @@ test("limits the password tries of a share from all addresses together", async (
 
 test("lists and revokes own shares, all for admins, and logs without the token", async () => {
   const { id, token } = await share({ title: "Mine" });
-  const theirs = await share({ title: "Theirs" }, "admin");
-  const listed = async (as: "operator" | "admin") =>
+  const otherShare = await share({ title: "Theirs" }, "admin");
+  const listShares = async (as: "operator" | "admin") =>
     (await (await harness.request("/api/console/shares", { as })).json()).shares as { id: string; isOwn: boolean }[];
-  expect((await listed("operator")).some((item) => item.id === theirs.id)).toBe(false);
-  const all = await listed("admin");
-  expect([id, theirs.id].map((value) => all.find((other) => other.id === value)?.isOwn)).toEqual([false, true]);
-  expect((await harness.request(`/api/console/shares/${theirs.id}`, { as: "operator", method: "DELETE" })).status).toBe(404);
+  expect((await listShares("operator")).some((item) => item.id === otherShare.id)).toBe(false);
+  const all = await listShares("admin");
+  expect([id, otherShare.id].map((value) => all.find((other) => other.id === value)?.isOwn)).toEqual([false, true]);
+  expect((await harness.request(`/api/console/shares/${otherShare.id}`, { as: "operator", method: "DELETE" })).status).toBe(404);
   expect((await harness.request(`/api/console/shares/${id}`, { as: "admin", method: "DELETE" })).status).toBe(204);
   const entries = await harness.console.store.audit.listNewest(20);
   expect(entries.find(({ action, target }) => action === "createShare" && target === "Mine")).toMatchObject({

@@ -1,4 +1,4 @@
-// A shared file stays at its service, which may lose it, replace it, break off, or know no ranges.
+// A shared file stays at its service, which may lose it, replace it, break off or lack ranges.
 import { createHash } from "node:crypto";
 import { type ServerResponse } from "node:http";
 import { Readable } from "node:stream";
@@ -30,12 +30,12 @@ test("hides a replaced file on a service that names files by path", async () => 
     });
   });
   const connection = await harness.connect(service.url, "sk-key-of-the-service");
-  const answer = await harness.request(`/api/console/shares?connection=${connection}`, {
+  const reply = await harness.request(`/api/console/shares?connection=${connection}`, {
     as: "operator",
     method: "POST",
     json: { job: "j", expiresInMs: DAY },
   });
-  const { path }: CreatedShare = await answer.json();
+  const { path }: CreatedShare = await reply.json();
   const token = path.slice("/share/".length);
   expect(await statusOf(token, "/1")).toBe(200);
   content = Buffer.concat([content, Buffer.from("replaced")]);
@@ -65,8 +65,8 @@ test("leaves out unreadable files and refuses a share with none left", async () 
       method: "POST",
       json: { job: "j", expiresInMs: DAY },
     });
-  const made: CreatedShare = await (await make()).json();
-  expect(made.count).toBe(1);
+  const share: CreatedShare = await (await make()).json();
+  expect(share.count).toBe(1);
   readable.clear();
   expect((await make()).status).toBe(422);
   readable.add("a.png");
@@ -171,13 +171,13 @@ test.each(["ranges", "no ranges", "neither ranges nor lengths"])("cleans a long 
 test("reads only the shown bytes of an uncleaned file, also without ranges", async () => {
   const piece = Buffer.alloc(1024 ** 2, "\0\0\0\x20ftypavif");
   const pieces = 64;
-  let sent = 0;
+  let sentCount = 0;
   const service = await serve("a.mp4", (_range, response) => {
     response.writeHead(200, { "content-type": "video/mp4", "content-length": pieces * piece.length, etag: '"long"' });
-    sent = 0;
+    sentCount = 0;
     const go = () => {
-      while (sent < pieces && !response.destroyed) {
-        sent += 1;
+      while (sentCount < pieces && !response.destroyed) {
+        sentCount += 1;
         if (!response.write(piece)) return void response.once("drain", go);
       }
       response.end();
@@ -185,9 +185,9 @@ test("reads only the shown bytes of an uncleaned file, also without ranges", asy
     go();
   });
   const token = await service.share();
-  expect(sent).toBe(pieces);
+  expect(sentCount).toBe(pieces);
   expect(await statusOf(token, "/1")).toBe(404);
-  expect(sent).toBeLessThan(pieces / 2);
+  expect(sentCount).toBeLessThan(pieces / 2);
   await service.close();
 });
 

@@ -1,4 +1,4 @@
-// A share shows exactly what was shared, to everyone who has its link, and nothing else, however it is requested.
+// A share shows exactly the shared items to everyone with its link, however it is requested.
 import { setImmediate } from "node:timers/promises";
 import sharp from "sharp";
 import { afterAll, beforeEach, expect, test } from "vitest";
@@ -118,7 +118,7 @@ test("cleans again what an older version had cleaned", async () => {
 
 test("exposes nothing else behind a link", async () => {
   const { token } = await share();
-  const elsewhere = await share({ assets: [other.id] });
+  const otherShare = await share({ assets: [other.id] });
   const tries = ["/0", "/2", "/01", "/1e0", "/-1", "/1.0", `/${other.id}`, `/${other.hash}`, `/${shared.id}`, `/${shared.hash}`, "/..%2f1"];
   const edges = ["/1/255", "/2/256", `/${other.id}/256`, "/1/4096"];
   for (const rest of [...tries, ...edges, "/workflow"]) expect([rest, await statusOf(token, rest)]).toEqual([rest, 404]);
@@ -135,7 +135,7 @@ test("exposes nothing else behind a link", async () => {
   for (const rest of ["/..", "/%2e%2e", "/1/../../../assets", "/1/%2e%2e/%2e%2e"])
     expect([401, 404]).toContain(await statusOf(token, rest));
   // Number one of the second share is its own file.
-  expect((await bytesOf(await ask(elsewhere.token, "/1"))).equals(await bytesOf(await ask(token, "/1")))).toBe(false);
+  expect((await bytesOf(await ask(otherShare.token, "/1"))).equals(await bytesOf(await ask(token, "/1")))).toBe(false);
   // A link is no session.
   for (const path of ["/api/assets", `/api/assets/${shared.id}`, "/api/jobs", "/api/console/shares"])
     for (const headers of [
@@ -180,7 +180,7 @@ test("shares a job's outputs, its workflow if chosen with masks, never the job",
   expect(await statusOf(plain.token, "/3")).toBe(404);
 });
 
-test("refuses, leaves out or accepts a file with metadata that cannot be removed", async () => {
+test("refuses, omits or accepts a file with metadata that can't be removed", async () => {
   const form = new FormData();
   form.set("file", new Blob(["<svg xmlns='http://www.w3.org/2000/svg'/>"], { type: "image/svg+xml" }), "drawn.svg");
   const svg = (await (await harness.request("/api/assets", { as: "operator", method: "POST", body: form })).json()).id as string;
@@ -198,7 +198,7 @@ test("refuses, leaves out or accepts a file with metadata that cannot be removed
   ]);
 });
 
-test("shares only what an operator sees, unless shares are off", async () => {
+test("shares only what an operator can see, unless shares are off", async () => {
   const make = (as: "viewer" | "operator", json: object) => harness.request("/api/console/shares", { as, method: "POST", json });
   const body = { assets: [shared.id], expiresInMs: DAY };
   expect((await make("viewer", body)).status).toBe(403);

@@ -1,4 +1,4 @@
-// Thumbnails kept on disk: within a limit, whole, and never in the way of an answer.
+// Thumbnails on disk: bounded, never truncated, and never blocking a response.
 import { mkdir, readdir, readFile, rm, stat, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -12,10 +12,10 @@ import { temporaryFolder } from "@/tests/support/temporary-folder";
 import { until } from "@/tests/support/until";
 
 let folder: string;
-let made: string[];
+let generated: string[];
 beforeEach(async () => {
   folder = temporaryFolder();
-  made = [];
+  generated = [];
 });
 afterEach(async () => {
   setTelemetry(undefined);
@@ -23,12 +23,12 @@ afterEach(async () => {
 
 const SIZE = 10_000;
 const asker = new AbortController();
-const openCache = (place: string, maxBytes = 512 * 1024 ** 2) =>
-  createDiskCache<Failure>({ folder: place, maxBytes, extension: "webp", hasMetrics: true });
+const openCache = (cacheFolder: string, maxBytes = 512 * 1024 ** 2) =>
+  createDiskCache<Failure>({ folder: cacheFolder, maxBytes, extension: "webp", hasMetrics: true });
 
 async function get(cache: DiskCache<Failure>, name: string): Promise<Uint8Array> {
   const result = await cache.get({ name: [name], asker }, async () => {
-    made.push(name);
+    generated.push(name);
     return ok(Buffer.alloc(SIZE, name));
   });
   return result.ok ? result.value : Buffer.alloc(0);
@@ -48,15 +48,15 @@ test("keeps the cache within its limit, also beside another process", async () =
   await mkdir(join(folder, "old"));
   for (let at = 0; at < 60; at += 1) await writeFile(join(folder, "old", `${at}.webp`), Buffer.alloc(SIZE));
   const maxBytes = 40 * SIZE;
-  const [one, other] = [openCache(folder, maxBytes), openCache(folder, maxBytes)];
-  await get(one, "first");
+  const [first, second] = [openCache(folder, maxBytes), openCache(folder, maxBytes)];
+  await get(first, "first");
   await until("what was left is within the bound", async () => (await bytes()) <= maxBytes);
   for (let at = 0; at < 80; at += 1) {
-    await get(at % 2 ? one : other, `picture ${at}`);
-    await get(one, "first");
+    await get(at % 2 ? first : second, `picture ${at}`);
+    await get(first, "first");
   }
   await until("all of it is within the bound", async () => (await bytes()) <= maxBytes);
-  expect(made.filter((name) => name === "first")).toHaveLength(1);
+  expect(generated.filter((name) => name === "first")).toHaveLength(1);
 });
 
 test("remakes a truncated, changed, empty or foreign cache file", async () => {
@@ -73,10 +73,10 @@ test("remakes a truncated, changed, empty or foreign cache file", async () => {
   for (const [at, damage] of damages.entries()) {
     await damage();
     expect([at, Buffer.compare(await get(cache, "a"), bytes)]).toEqual([at, 0]);
-    expect([at, made.length]).toEqual([at, at + 2]);
+    expect([at, generated.length]).toEqual([at, at + 2]);
   }
   await get(openCache(folder), "a");
-  expect(made).toHaveLength(damages.length + 1);
+  expect(generated).toHaveLength(damages.length + 1);
 });
 
 test("serves pictures without caching when the disk refuses writes", async () => {
@@ -87,10 +87,10 @@ test("serves pictures without caching when the disk refuses writes", async () =>
     expect((await get(cache, "a")).length).toBe(SIZE);
     expect((await get(cache, "a")).length).toBe(SIZE);
   }
-  expect(made).toHaveLength(4);
+  expect(generated).toHaveLength(4);
   await rm(folder, { recursive: true });
-  const gone = openCache(folder, 1);
-  expect((await get(gone, "b")).length).toBe(SIZE);
+  const smallCache = openCache(folder, 1);
+  expect((await get(smallCache, "b")).length).toBe(SIZE);
 });
 
 test("reports made and cached thumbnails and the cache size in metrics", async () => {

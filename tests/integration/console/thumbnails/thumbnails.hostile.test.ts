@@ -12,13 +12,13 @@ import { startThumbnailWorld } from "./thumbnail-world";
 
 const world = await startThumbnailWorld();
 
-const ask = (connection: string, file: string, asking?: { signal: AbortSignal }) =>
+const requestThumbnail = (connection: string, file: string, options?: { signal: AbortSignal }) =>
   world.harness.request(`/api/console/thumbnail?connection=${connection}&filename=${file}&edge=256`, {
     as: "viewer",
-    signal: asking?.signal,
+    signal: options?.signal,
   });
 
-/** Answers only on demand. */
+/** Responds only on demand. */
 async function startHolding() {
   const pending: (() => void)[] = [];
   let left = 0;
@@ -29,7 +29,7 @@ async function startHolding() {
   return { ...server, pending, left: () => left, connection: await world.harness.connect(server.url, "sk-secret-key") };
 }
 
-async function made(name: string, bytes: Buffer): Promise<Buffer> {
+async function uploadImage(name: string, bytes: Buffer): Promise<Buffer> {
   world.files.set(name, { type: "image/webp", bytes });
   const response = await world.ask(`filename=${name}&edge=256`);
   expect([name, response.status]).toEqual([name, 200]);
@@ -39,14 +39,14 @@ async function made(name: string, bytes: Buffer): Promise<Buffer> {
 test("keeps safe small previews and redraws moving, located or heavy ones", async () => {
   const picture = () => sharp({ create: { width: 200, height: 100, channels: 3, background: "red" } });
   const small = await picture().webp().toBuffer();
-  expect((await made("small", small)).equals(small)).toBe(true);
+  expect((await uploadImage("small", small)).equals(small)).toBe(true);
 
   const unresponsivePicture = await picture()
     .withExif({ IFD3: { GPSLatitude: "51/1 30/1 0/1" }, IFD0: { Copyright: "a home" } })
     .webp()
     .toBuffer();
   expect(unresponsivePicture.includes("a home")).toBe(true);
-  const silent = await made("told", unresponsivePicture);
+  const silent = await uploadImage("told", unresponsivePicture);
   expect([(await sharp(silent).metadata()).exif, silent.includes("a home")]).toEqual([undefined, false]);
 
   const frames = Buffer.concat(Array.from({ length: 3 }, (_, at) => Buffer.alloc(200 * 100 * 3, at * 80)));
@@ -54,12 +54,12 @@ test("keeps safe small previews and redraws moving, located or heavy ones", asyn
     .webp()
     .toBuffer();
   expect((await sharp(moving).metadata()).pages).toBe(3);
-  expect((await sharp(await made("moving", moving)).metadata()).pages).toBeUndefined();
+  expect((await sharp(await uploadImage("moving", moving)).metadata()).pages).toBeUndefined();
 
   const behind = Buffer.concat([small, Buffer.from("what stands behind a picture")]);
-  expect((await made("behind", behind)).includes("stands behind")).toBe(false);
+  expect((await uploadImage("behind", behind)).includes("stands behind")).toBe(false);
   const heavy = Buffer.concat([small, Buffer.alloc(1024 ** 2)]);
-  expect((await made("heavy", heavy)).length).toBeLessThan(1000);
+  expect((await uploadImage("heavy", heavy)).length).toBeLessThan(1000);
 });
 
 test("never decodes an SVG drawing, not even for its size", async () => {
@@ -74,13 +74,13 @@ test("never decodes an SVG drawing, not even for its size", async () => {
 
 test("delays only its own pictures when a service hangs", async () => {
   const hanging = await startHolding();
-  const leaving = new AbortController();
-  const waiting = Array.from({ length: 24 }, (_, at) => ask(hanging.connection, `${at}.png`, leaving));
+  const controller = new AbortController();
+  const waiting = Array.from({ length: 24 }, (_, at) => requestThumbnail(hanging.connection, `${at}.png`, controller));
   await until("sixteen are asked for", () => hanging.pending.length === 16);
   world.files.set("elsewhere.png", { type: "image/png", bytes: world.png });
   expect((await world.ask("filename=elsewhere.png&edge=128")).status).toBe(200);
   expect(hanging.left()).toBe(0);
-  leaving.abort();
+  controller.abort();
   await Promise.all(waiting);
   // Abandoned requests were aborted, and those still queued were never sent.
   await until("sixteen are left", () => hanging.left() === 16);
@@ -91,7 +91,7 @@ test("delays only its own pictures when a service hangs", async () => {
 test("fetches once for a hundred requests and aborts with the last one", async () => {
   const slow = await startHolding();
   const leaving = Array.from({ length: 100 }, () => new AbortController());
-  const requests = leaving.map((each) => ask(slow.connection, "one.png", each));
+  const requests = leaving.map((each) => requestThumbnail(slow.connection, "one.png", each));
   await until("it is asked for", () => slow.pending.length === 1);
   for (const each of leaving.slice(0, 40)) each.abort();
   slow.pending[0]?.();
@@ -99,15 +99,15 @@ test("fetches once for a hundred requests and aborts with the last one", async (
   expect([slow.pending.length, slow.left()]).toEqual([1, 0]);
 
   const alone = new AbortController();
-  const canceledRequest = ask(slow.connection, "two.png", alone);
+  const canceledRequest = requestThumbnail(slow.connection, "two.png", alone);
   await until("the second is asked for", () => slow.pending.length === 2);
   alone.abort();
   await until("it is left", () => slow.left() === 1);
   expect((await canceledRequest).ok).toBe(false);
-  const again = ask(slow.connection, "two.png");
+  const secondResponse = requestThumbnail(slow.connection, "two.png");
   await until("it is asked for anew", () => slow.pending.length === 3);
   slow.pending[2]?.();
-  expect((await again).status).toBe(200);
+  expect((await secondResponse).status).toBe(200);
   await slow.close();
 });
 
@@ -115,14 +115,14 @@ test("isolates cached previews by connection, key and session", async () => {
   const name = `${"c".repeat(64)}.png`;
   world.files.set(name, { type: "image/png", bytes: world.png });
   expect((await world.ask(`filename=${name}&edge=256`)).status).toBe(200);
-  const asks = () => world.service.seen.filter(({ url }) => url.includes(name)).map(({ headers }) => headers["x-api-key"]);
+  const asks = () => world.service.requests.filter(({ url }) => url.includes(name)).map(({ headers }) => headers["x-api-key"]);
   expect(asks()).toEqual(["sk-secret-key"]);
-  const other = await world.harness.connect(world.service.url, "sk-other-key");
+  const otherConnection = await world.harness.connect(world.service.url, "sk-other-key");
   world.files.delete(name);
-  expect((await ask(other, name)).status).toBe(404);
+  expect((await requestThumbnail(otherConnection, name)).status).toBe(404);
   expect(asks()).toEqual(["sk-secret-key", "sk-other-key"]);
-  const stranger = await world.harness.request(`/api/console/thumbnail?connection=${other}&filename=${name}&edge=256`);
-  expect([stranger.status, stranger.headers.get("content-type")]).toEqual([401, "application/json"]);
+  const response = await world.harness.request(`/api/console/thumbnail?connection=${otherConnection}&filename=${name}&edge=256`);
+  expect([response.status, response.headers.get("content-type")]).toEqual([401, "application/json"]);
   expect(asks()).toHaveLength(2);
 });
 
@@ -142,8 +142,8 @@ const quarters = (orientation: number) => {
 async function look(bytes: Buffer | Uint8Array): Promise<number[]> {
   const { data, info } = await sharp(bytes).removeAlpha().toColourspace("srgb").raw().toBuffer({ resolveWithObject: true });
   const at = (x: number, y: number) => {
-    const place = (Math.floor(y * info.height) * info.width + Math.floor(x * info.width)) * info.channels;
-    return Math.round((data[place] ?? 0) / 35);
+    const offset = (Math.floor(y * info.height) * info.width + Math.floor(x * info.width)) * info.channels;
+    return Math.round((data[offset] ?? 0) / 35);
   };
   return [info.width, info.height, at(0.25, 0.25), at(0.75, 0.25), at(0.25, 0.75), at(0.75, 0.75)];
 }
@@ -166,7 +166,7 @@ it.each(cases)("shows a %s of orientation %i as its thumbnail and its node do", 
   await writeFile(join(folder, name), bytes);
 
   const buffer = Buffer.from(await (await world.ask(`whole=true&filename=${name}`)).arrayBuffer());
-  // Browsers turn a JPEG by themselves, and show any other picture as it is stored.
+  // Browsers rotate a JPEG automatically, and show other pictures as stored.
   expect(await look(kind === "jpeg" ? await sharp(buffer).autoOrient().png().toBuffer() : buffer)).toEqual(expected);
   if (kind === "jpeg" || orientation === 1) expect(kind === "tiff" || buffer.equals(bytes)).toBe(true);
   expect(await look(Buffer.from(await (await world.ask(`filename=${name}&edge=128`)).arrayBuffer()))).toEqual(expected);
@@ -209,15 +209,15 @@ it("never sends an oversized picture and reports its size", async () => {
   }
 });
 
-it("makes no preview of media sent whole and passes a preview's encoding on", async () => {
+it("makes no preview of whole media and keeps a preview's encoding", async () => {
   for (const type of ["video/mp4", "audio/wav"]) {
     world.files.set("media", { type, bytes: Buffer.alloc(1024) });
     expect([type, (await world.ask("filename=media&edge=128")).status]).toEqual([type, 204]);
   }
   world.files.set("plain.png", { type: "image/png", bytes: world.png });
-  world.service.seen.splice(0);
+  world.service.requests.splice(0);
   const query = `connection=${world.connection}&filename=plain.png&preview=${encodeURIComponent("webp;90")}&channel=rgb`;
   expect((await world.harness.request(`/api/view?${query}`, { as: "viewer" })).status).toBe(200);
-  const [params] = world.service.seen.map(({ url }) => new URL(url, "http://x").searchParams);
+  const [params] = world.service.requests.map(({ url }) => new URL(url, "http://x").searchParams);
   expect([params?.get("preview"), params?.get("channel")]).toEqual(["webp;90", "rgb"]);
 });

@@ -1,4 +1,4 @@
-// The limit on the files that all connections together hold while their thumbnails are made.
+// The limit on files that all connections hold while making thumbnails.
 import sharp from "sharp";
 import { expect, test } from "vitest";
 import { toThumbnail } from "@/lib/server/thumbnails/resize";
@@ -11,7 +11,7 @@ const png = await sharp({ create: { width: 80, height: 40, channels: 3, backgrou
   .png()
   .toBuffer();
 
-test("holds twelve large files at once and never delays a small one", async () => {
+test("processes twelve large files at once without delaying a small one", async () => {
   const pending: (() => void)[] = [];
   const service = await startLittleServer(({ url }, response) => {
     if (url.includes("small")) return void response.setHeader("content-length", png.length).end(png);
@@ -21,19 +21,19 @@ test("holds twelve large files at once and never delays a small one", async () =
     response.write(png.subarray(0, 40));
     pending.push(() => void response.end(png.subarray(40)));
   });
-  const [one, two, three] = await Promise.all(["1", "2", "3"].map((key) => harness.connect(service.url, key)));
+  const [first, two, three] = await Promise.all(["1", "2", "3"].map((key) => harness.connect(service.url, key)));
   const get = async (connection: string | undefined, file: string, signal?: AbortSignal) =>
     (await harness.request(`/api/console/thumbnail?connection=${connection}&filename=${file}&edge=256`, { as: "viewer", signal })).status;
-  const large = [one, two].flatMap((each) => Array.from({ length: 6 }, (_, at) => get(each, `${at}.png`)));
+  const large = [first, two].flatMap((each) => Array.from({ length: 6 }, (_, at) => get(each, `${at}.png`)));
   await until("twelve are asked for", () => pending.length === 12);
   let answered: number | undefined;
-  const leaving = new AbortController();
+  const controller = new AbortController();
   const waiting = get(three, "whole.png").then((status) => (answered = status));
-  const left = get(three, "whole-too.png", leaving.signal);
-  await until("the others are asked for", () => service.seen.length === 14);
+  const left = get(three, "whole-too.png", controller.signal);
+  await until("the others are asked for", () => service.requests.length === 14);
   for (let at = 0; at < 10; at += 1) expect(await get(three, `small${at}.png`)).toBe(200);
   expect(answered).toBeUndefined();
-  leaving.abort();
+  controller.abort();
   pending.shift()?.();
   expect(await waiting).toBe(200);
   expect(await left).toBe(499);
@@ -45,8 +45,8 @@ test("skips abandoned pictures when their turn comes", async () => {
   const heavy = await sharp({ create: { width: 5200, height: 5200, channels: 3, background: "red" } })
     .png({ compressionLevel: 1 })
     .toBuffer();
-  const [staying, leaving] = [new AbortController(), new AbortController()];
-  const drawn = [staying, leaving].map(({ signal }) => toThumbnail(heavy, { edge: 128, signal }));
-  leaving.abort();
-  expect(await Promise.all(drawn)).toEqual([{ thumbnail: expect.any(Uint8Array) }, undefined]);
+  const [staying, controller] = [new AbortController(), new AbortController()];
+  const thumbnails = [staying, controller].map(({ signal }) => toThumbnail(heavy, { edge: 128, signal }));
+  controller.abort();
+  expect(await Promise.all(thumbnails)).toEqual([{ thumbnail: expect.any(Uint8Array) }, undefined]);
 }, 30_000);

@@ -16,10 +16,10 @@ const png = await sharp({ create: { width: 80, height: 40, channels: 3, backgrou
   .toBuffer();
 afterEach(() => void Object.assign(limits, defaults));
 
-/** A short limit on reads in place of the three seconds, only while the service is silent: else a slow machine would look silent too. */
-async function silently<T>(ask: () => Promise<T>): Promise<T> {
+/** A short read time-out instead of three seconds, only while the service is silent; a slow machine would look silent too. */
+async function silently<T>(produce: () => Promise<T>): Promise<T> {
   limits.readMs = 200;
-  return ask().finally(() => (limits.readMs = defaults.readMs));
+  return produce().finally(() => (limits.readMs = defaults.readMs));
 }
 
 async function startPictures() {
@@ -36,19 +36,19 @@ async function startPictures() {
     service,
     at,
     ask: (name: string) => at(`/api/console/thumbnail?filename=${name}&type=output`),
-    countRequests: () => service.seen.filter(({ url }) => url.startsWith("/api/view")).length,
+    countRequests: () => service.requests.filter(({ url }) => url.startsWith("/api/view")).length,
   };
 }
 
-test("answers at once with Retry-After after four timed-out pictures", async () => {
+test("answers immediately with Retry-After after four timed-out pictures", async () => {
   const { world, ask, countRequests: countRequests } = await startPictures();
   for (const name of ["a.png", "b.png", "c.png", "d.png"]) {
     const response = await silently(() => ask(name));
     expect([response.status, response.headers.get("cache-control")]).toEqual([504, "no-store"]);
   }
   const before = countRequests();
-  const answer = await ask("e.png");
-  expect([answer.status, answer.headers.get("retry-after"), answer.headers.get("cache-control"), countRequests()]).toEqual([
+  const reply = await ask("e.png");
+  expect([reply.status, reply.headers.get("retry-after"), reply.headers.get("cache-control"), countRequests()]).toEqual([
     503,
     "5",
     "no-store",
@@ -56,7 +56,7 @@ test("answers at once with Retry-After after four timed-out pictures", async () 
   ]);
   world.isUnresponsive = false;
   nowMs += 5_000;
-  // Of the requests that come then, one is sent; the others wait for its outcome.
+  // Of the requests that arrive then, one is sent; the others wait for its outcome.
   const together = await Promise.all(["e.png", "f.png"].map(ask));
   expect(together.map(({ status }) => status)).toEqual([200, 503]);
   expect((await ask("f.png")).status).toBe(200);
@@ -82,17 +82,17 @@ test("forwards a service's Retry-After and asks again on the next request", asyn
     answerJson(response, { code: refusal.code, message: "slower" }, refusal.status, { "retry-after": "1" });
   });
   const connection = await harness.connect(service.url, "k");
-  const ask = async (subject: string) => {
+  const requestThumbnail = async (subject: string) => {
     const { status, headers } = await harness.request(`/api/console/thumbnail?connection=${connection}&${subject}`, { as: "viewer" });
-    return [status, headers.get("retry-after"), service.seen.length];
+    return [status, headers.get("retry-after"), service.requests.length];
   };
-  for (let each = 1; each <= 5; each += 1) expect(await ask(`asset=limited${each}`)).toEqual([429, "1", each]);
+  for (let each = 1; each <= 5; each += 1) expect(await requestThumbnail(`asset=limited${each}`)).toEqual([429, "1", each]);
   refusal = { code: "SERVICE_UNAVAILABLE", status: 503 };
-  for (let each = 6; each <= 10; each += 1) expect(await ask(`asset=out${each}`)).toEqual([503, "1", each]);
-  expect(await ask("filename=here.png")).toEqual([200, null, 11]);
+  for (let each = 6; each <= 10; each += 1) expect(await requestThumbnail(`asset=out${each}`)).toEqual([503, "1", each]);
+  expect(await requestThumbnail("filename=here.png")).toEqual([200, null, 11]);
 });
 
-test("does not count a second lookup of an asset as a time-out", async () => {
+test("doesn't count a second lookup of an asset as a time-out", async () => {
   const service = await startLittleServer(({ url }, response) => {
     if (url.startsWith("/api/assets?")) return answerJson(response, { assets: [], total: 0, has_more: false });
     answerJson(response, { code: "NOT_FOUND", message: "no" }, 404);
@@ -100,17 +100,18 @@ test("does not count a second lookup of an asset as a time-out", async () => {
   const connection = await harness.connect(service.url, "k");
   // Longer than the wait for a picture.
   limits.firstRetryMs = 3_200;
-  const ask = (asset: string) => harness.request(`/api/console/thumbnail?connection=${connection}&asset=${asset}`, { as: "viewer" });
-  expect((await ask("gone")).status).toBe(404);
+  const requestThumbnail = (asset: string) =>
+    harness.request(`/api/console/thumbnail?connection=${connection}&asset=${asset}`, { as: "viewer" });
+  expect((await requestThumbnail("gone")).status).toBe(404);
 });
 
-test("does not count abandoned pictures against a service", async () => {
+test("doesn't count abandoned pictures against a service", async () => {
   const { at, ask, countRequests: countRequests } = await startPictures();
   for (let each = 1; each <= 5; each += 1) {
-    const leaving = new AbortController();
-    const left = at(`/api/console/thumbnail?filename=${each}.png&type=output`, leaving.signal);
+    const controller = new AbortController();
+    const left = at(`/api/console/thumbnail?filename=${each}.png&type=output`, controller.signal);
     await until("it is asked for", () => countRequests() === each);
-    leaving.abort();
+    controller.abort();
     expect((await left).status).toBe(499);
   }
   expect((await silently(() => ask("z.png"))).status).toBe(504);
@@ -142,7 +143,7 @@ test("treats non-pictures as final only after a whole file", async () => {
   expect(await waitFor("e")).toEqual(["e", 204, "private, max-age=86400, immutable"]);
 });
 
-test("falls back to the file when its preview is useless, and not for other types", async () => {
+test("falls back to the file when its preview is useless", async () => {
   const previews = {
     error: "/shown/error",
     page: "/shown/page",
@@ -178,8 +179,8 @@ test("falls back to the file when its preview is useless, and not for other type
   };
   for (const asset of ["error", "page", "gone"]) expect(await waitFor(asset)).toEqual([asset, 200]);
   expect(await waitFor("film")).toEqual(["film", 502]);
-  // Its file did not arrive, which says nothing about its type.
+  // Its file didn't arrive, which doesn't determine its type.
   expect(await waitFor("broken")).toEqual(["broken", 502]);
   expect(await waitFor("limited")).toEqual(["limited", 429]);
-  expect(service.seen.filter(({ url }) => /film\.png|limited\.png/.test(url))).toEqual([]);
+  expect(service.requests.filter(({ url }) => /film\.png|limited\.png/.test(url))).toEqual([]);
 });

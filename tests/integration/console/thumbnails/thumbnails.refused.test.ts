@@ -23,16 +23,16 @@ test("judges by content and answers no preview for SVG, HTML and damaged files",
   }
 });
 
-test("answers no preview for a false picture in the embedded service", async () => {
+test("answers no preview for a fake picture in the embedded service", async () => {
   const form = new FormData();
   form.set("tags", '["input"]');
   form.set("file", new File(["no picture at all"], "nonsense.png", { type: "image/png" }));
   const response = await world.harness.request("/api/assets?connection=embedded", { as: "operator", method: "POST", body: form });
   const { id } = await response.json();
-  const answer = await world.harness.request(`/api/console/thumbnail?asset=${id}&edge=256&version=blake3:1&connection=embedded`, {
+  const reply = await world.harness.request(`/api/console/thumbnail?asset=${id}&edge=256&version=blake3:1&connection=embedded`, {
     as: "viewer",
   });
-  expect([response.status, answer.status]).toEqual([201, 204]);
+  expect([response.status, reply.status]).toEqual([201, 204]);
   const half = new FormData();
   half.set("tags", '["input"]');
   half.set("file", new File([new Uint8Array(world.png.subarray(0, world.png.length / 2))], "half.png", { type: "image/png" }));
@@ -63,7 +63,7 @@ test("caches a missing preview only for immutable content", async () => {
   expect(await cachedFor(`filename=${name}`)).toEqual([204, aDay]);
   expect(await cachedFor("asset=bad&version=blake3:1")).toEqual([204, aDay]);
   expect(await cachedFor("asset=bad")).toEqual([204, "private, no-cache"]);
-  // A web page in place of a file is an outage and says nothing about the file.
+  // A web page instead of a file is an outage and doesn't describe the file.
   expect(await cachedFor("filename=sorry")).toEqual([502, "no-store"]);
 });
 
@@ -88,7 +88,7 @@ test("refuses a 30,000 px edge by its header but shrinks a long picture", async 
 });
 
 test("stops reading at the size or time limit and accepts unknown lengths", async () => {
-  let sent = 0;
+  let sentCount = 0;
   let isLeft = false;
   const endless = await startLittleServer(({ url }, response) => {
     const name = new URL(url, "http://x").searchParams.get("filename");
@@ -102,14 +102,14 @@ test("stops reading at the size or time limit and accepts unknown lengths", asyn
     if (name === "dripping.png") return;
     const piece = Buffer.alloc(1024 ** 2);
     const pour = () => {
-      while (!response.destroyed && response.write(piece)) sent += 1;
+      while (!response.destroyed && response.write(piece)) sentCount += 1;
       if (!response.destroyed) response.once("drain", pour);
     };
     pour();
   });
-  const there = await world.harness.connect(endless.url, "sk-secret-key");
+  const connection = await world.harness.connect(endless.url, "sk-secret-key");
   const get = (name: string) =>
-    world.harness.request(`/api/console/thumbnail?connection=${there}&filename=${name}&edge=128`, { as: "viewer" });
+    world.harness.request(`/api/console/thumbnail?connection=${connection}&filename=${name}&edge=128`, { as: "viewer" });
   expect((await get("unsized.png")).status).toBe(200);
   // Fewer bytes arrived than were announced.
   expect((await get("longer.png")).status).toBe(504);
@@ -118,7 +118,7 @@ test("stops reading at the size or time limit and accepts unknown lengths", asyn
     expect([name, (await get(name)).ok]).toEqual([name, false]);
     await until(`${name} is left`, () => isLeft);
   }
-  expect(sent).toBeLessThan(200);
+  expect(sentCount).toBeLessThan(200);
 });
 
 test("sends the key to previews on the service's origin only", async () => {
@@ -128,37 +128,40 @@ test("sends the key to previews on the service's origin only", async () => {
   world.previews.set("other", `${world.storage.url}/signed.png`);
   for (const asset of ["own", "relative", "other"])
     expect([asset, (await world.ask(`asset=${asset}&edge=128`)).status]).toEqual([asset, 200]);
-  const requests = world.service.seen.filter(({ url }) => url === "/previews/a.png");
+  const requests = world.service.requests.filter(({ url }) => url === "/previews/a.png");
   expect(requests.map(({ headers }) => headers["x-api-key"])).toEqual(["sk-secret-key", "sk-secret-key"]);
-  expect(world.storage.seen).toHaveLength(1);
-  expect(JSON.stringify(world.storage.seen)).not.toContain("sk-secret-key");
+  expect(world.storage.requests).toHaveLength(1);
+  expect(JSON.stringify(world.storage.requests)).not.toContain("sk-secret-key");
 });
 
 test("sends no key along redirects and blocks redirects to private networks", async () => {
-  world.storage.seen.splice(0);
+  world.storage.requests.splice(0);
   world.files.set("moved", { location: `${world.storage.url}/signed.png` });
   expect((await world.ask("filename=moved&edge=128")).status).toBe(200);
-  expect(JSON.stringify(world.storage.seen)).not.toContain("sk-secret-key");
-  // A preview on the service's own origin is fetched with the key; the target of its redirect must not get it, at home or elsewhere.
+  expect(JSON.stringify(world.storage.requests)).not.toContain("sk-secret-key");
+  // A preview on the service's own origin is fetched with the key; the target of its redirect must not get it.
   world.files.set("/previews/moved.png", { location: "/previews/again.png" });
   world.files.set("/previews/again.png", { location: `${world.storage.url}/signed2.png` });
   world.previews.set("moved", "/previews/moved.png");
   expect((await world.ask("asset=moved&edge=128")).status).toBe(200);
-  const hops = [...world.service.seen.filter(({ url }) => url.startsWith("/previews/") && !url.endsWith("/a.png")), ...world.storage.seen];
+  const hops = [
+    ...world.service.requests.filter(({ url }) => url.startsWith("/previews/") && !url.endsWith("/a.png")),
+    ...world.storage.requests,
+  ];
   expect(hops.map(({ url, headers }) => [url, headers["x-api-key"]])).toEqual([
     ["/previews/moved.png", "sk-secret-key"],
     ["/previews/again.png", undefined],
     ["/signed.png", undefined],
     ["/signed2.png", undefined],
   ]);
-  // Nor is the key sent if a redirect leads back from elsewhere; an endless chain of redirects is given up.
+  // A redirect back from elsewhere gets no key either; an endless chain is aborted.
   world.previews.set("back", `${world.storage.url}/to?${world.service.url}/previews/home.png`);
   world.files.set("/previews/home.png", { type: "image/png", bytes: world.png });
   expect((await world.ask("asset=back&edge=128")).status).toBe(200);
   world.files.set("/previews/round.png", { location: "/previews/round.png" });
   world.previews.set("round", "/previews/round.png");
   expect((await world.ask("asset=round&edge=128")).ok).toBe(false);
-  const keys = (path: string) => world.service.seen.filter(({ url }) => url === path).map(({ headers }) => headers["x-api-key"]);
+  const keys = (path: string) => world.service.requests.filter(({ url }) => url === path).map(({ headers }) => headers["x-api-key"]);
   expect([keys("/previews/home.png"), keys("/previews/round.png")]).toEqual([[undefined], ["sk-secret-key", ...Array(5)]]);
   const inner = await startLittleServer((_, response) => void response.end(world.png));
   for (const location of [
@@ -169,10 +172,10 @@ test("sends no key along redirects and blocks redirects to private networks", as
     "file:///etc/passwd",
   ]) {
     world.files.set(`to ${location}`, { location });
-    const answer = await world.ask(`filename=${encodeURIComponent(`to ${location}`)}&edge=128`);
-    expect([location, answer.status >= 400]).toEqual([location, true]);
+    const response = await world.ask(`filename=${encodeURIComponent(`to ${location}`)}&edge=128`);
+    expect([location, response.status >= 400]).toEqual([location, true]);
   }
-  expect(inner.seen).toEqual([]);
+  expect(inner.requests).toEqual([]);
 });
 
 test.each([
@@ -185,7 +188,7 @@ test.each([
   "https://2130706433/x.png",
   "https://[::ffff:127.0.0.1]/x.png",
   "https://[64:ff9b::7f00:1]/x.png",
-])("does not open a preview at %s", async (address) => {
+])("doesn't open a preview at %s", async (address) => {
   world.previews.set("bad", address);
   const response = await world.ask("asset=bad&edge=128");
   expect(response.status).toBeGreaterThanOrEqual(400);

@@ -11,16 +11,16 @@ const world = await startThumbnailWorld();
 test("creates a WebP of the requested edge once and serves it from disk", async () => {
   const name = `${"d".repeat(64)}.png`;
   world.files.set(name, { type: "image/png", bytes: world.png });
-  const before = world.service.seen.length;
+  const before = world.service.requests.length;
   const answers = await Promise.all(Array.from({ length: 8 }, () => world.ask(`filename=${name}&edge=256`)));
   expect(answers.map(({ status }) => status)).toEqual(Array(8).fill(200));
   const first = Buffer.from((await answers[0]?.arrayBuffer()) ?? new ArrayBuffer(0));
   expect(await sharp(first).metadata()).toMatchObject({ format: "webp", width: 256, height: 128 });
-  expect(world.service.seen.length).toBe(before + 1);
+  expect(world.service.requests.length).toBe(before + 1);
   await world.ask(`filename=${name}&edge=256`);
-  expect(world.service.seen.length).toBe(before + 1);
+  expect(world.service.requests.length).toBe(before + 1);
   await world.ask(`filename=${name}&edge=128`);
-  expect(world.service.seen.length).toBe(before + 2);
+  expect(world.service.requests.length).toBe(before + 2);
 });
 
 test("makes previews of TIFF and AVIF files of every layout", async () => {
@@ -66,15 +66,15 @@ test("crops a very long picture sharply although its service shrinks it", async 
     const bytes = await sharp(banner).resize({ width: edge, height: edge, fit: "inside" }).png().toBuffer();
     response.writeHead(200, { "content-type": "image/png" }).end(bytes);
   });
-  const there = await world.harness.connect(resizing.url, "sk-secret-key");
-  const made = async (query: string) => {
-    const response = await world.harness.request(`/api/console/thumbnail?connection=${there}&filename=banner.png&${query}`, {
+  const connection = await world.harness.connect(resizing.url, "sk-secret-key");
+  const requestThumbnail = async (query: string) => {
+    const response = await world.harness.request(`/api/console/thumbnail?connection=${connection}&filename=banner.png&${query}`, {
       as: "viewer",
     });
     return sharp(Buffer.from(await response.arrayBuffer()));
   };
-  expect(await (await made("edge=256")).metadata()).toMatchObject({ width: 256, height: 13 });
-  const filled = await made("edge=256&fit=fill");
+  expect(await (await requestThumbnail("edge=256")).metadata()).toMatchObject({ width: 256, height: 13 });
+  const filled = await requestThumbnail("edge=256&fit=fill");
   expect(await filled.metadata()).toMatchObject({ format: "webp", width: 256, height: 128 });
   const { data } = await filled
     .extract({ left: 128, top: 64, width: 1, height: 1 })
@@ -83,7 +83,7 @@ test("crops a very long picture sharply although its service shrinks it", async 
     .toBuffer({ resolveWithObject: true });
   expect([...data].map((value) => value > 128)).toEqual([false, false, true]);
   // A smaller edge needs only the size that the service shrinks to; a small picture is requested once.
-  expect(resizing.seen.map(({ url }) => new URL(url, "http://x").searchParams.get("res"))).toEqual(["256", "256", null]);
+  expect(resizing.requests.map(({ url }) => new URL(url, "http://x").searchParams.get("res"))).toEqual(["256", "256", null]);
 });
 
 test("limits a gallery's thumbnails to sixteen files in memory", async () => {
@@ -95,13 +95,13 @@ test("limits a gallery's thumbnails to sixteen files in memory", async () => {
     response.on("close", () => (open -= 1));
     pending.push(() => void response.writeHead(200, { "content-type": "image/png" }).end(world.png));
   });
-  const there = await world.harness.connect(slow.url, "sk-secret-key");
+  const connection = await world.harness.connect(slow.url, "sk-secret-key");
   const requests = Array.from({ length: 48 }, (_, index) =>
-    world.harness.request(`/api/console/thumbnail?connection=${there}&filename=${index}.png&edge=128`, { as: "viewer" }),
+    world.harness.request(`/api/console/thumbnail?connection=${connection}&filename=${index}.png&edge=128`, { as: "viewer" }),
   );
-  for (let answered = 0; answered < 48; answered += 16) {
+  for (let answeredCount = 0; answeredCount < 48; answeredCount += 16) {
     await until("sixteen are asked for", () => pending.length === 16);
-    for (const answer of pending.splice(0)) answer();
+    for (const respond of pending.splice(0)) respond();
   }
   expect((await Promise.all(requests)).map(({ status }) => status)).toEqual(Array(48).fill(200));
   expect(maxOpen).toBe(16);
@@ -112,9 +112,9 @@ test("answers 304 for unchanged and immutable for content-addressed thumbnails",
   world.files.set(name, { type: "image/png", bytes: world.png });
   const first = await world.ask(`filename=${name}&edge=128`);
   expect(first.headers.get("cache-control")).toContain("immutable");
-  const again = await world.ask(`filename=${name}&edge=128`, { "if-none-match": first.headers.get("etag") ?? "" });
-  expect([again.status, await again.text()]).toEqual([304, ""]);
-  // As a proxy that compresses answers rewrites it.
+  const secondResponse = await world.ask(`filename=${name}&edge=128`, { "if-none-match": first.headers.get("etag") ?? "" });
+  expect([secondResponse.status, await secondResponse.text()]).toEqual([304, ""]);
+  // Like a proxy that compresses responses.
   const weakly = await world.ask(`filename=${name}&edge=128`, { "if-none-match": `"other", W/${first.headers.get("etag")}` });
   expect(weakly.status).toBe(304);
 });
@@ -122,13 +122,13 @@ test("answers 304 for unchanged and immutable for content-addressed thumbnails",
 test("caches a versioned asset for good and revalidates an unversioned one", async () => {
   world.files.set("/shown/v.png", { type: "image/png", bytes: world.png });
   world.previews.set("v", "/shown/v.png");
-  const made = () => world.service.seen.filter(({ url }) => url === "/shown/v.png").length;
+  const countRequests = () => world.service.requests.filter(({ url }) => url === "/shown/v.png").length;
   const response = await world.ask("asset=v&edge=128&version=blake3:1");
-  expect([response.headers.get("cache-control"), made()]).toEqual(["private, max-age=31536000, immutable", 1]);
+  expect([response.headers.get("cache-control"), countRequests()]).toEqual(["private, max-age=31536000, immutable", 1]);
   await world.ask("asset=v&edge=128&version=blake3:1");
-  expect(made()).toBe(1);
+  expect(countRequests()).toBe(1);
   await world.ask("asset=v&edge=128&version=blake3:2");
-  expect(made()).toBe(2);
+  expect(countRequests()).toBe(2);
   expect((await world.ask("asset=v&edge=128")).headers.get("cache-control")).toBe("private, no-cache");
 });
 
@@ -138,15 +138,15 @@ test("makes thumbnails of the embedded service's pictures", async () => {
   expect([response.status, response.headers.get("content-type")]).toEqual([200, "image/webp"]);
 });
 
-test("shrinks from bytes what the service finds too large", async () => {
+test("shrinks pictures locally that the service finds too large", async () => {
   const proud = await startLittleServer(({ url }, response) => {
     if (new URL(url, "http://x").searchParams.has("res")) return answerJson(response, { code: "TOO_LARGE", message: "no" }, 422);
     response.writeHead(200, { "content-type": "image/png" }).end(world.png);
   });
-  const there = await world.harness.connect(proud.url, "sk-secret-key");
-  const answer = await world.harness.request(`/api/console/thumbnail?connection=${there}&filename=x&edge=128`, { as: "viewer" });
-  expect(answer.status).toBe(200);
-  expect(await sharp(Buffer.from(await answer.arrayBuffer())).metadata()).toMatchObject({ format: "webp", width: 128 });
+  const connection = await world.harness.connect(proud.url, "sk-secret-key");
+  const reply = await world.harness.request(`/api/console/thumbnail?connection=${connection}&filename=x&edge=128`, { as: "viewer" });
+  expect(reply.status).toBe(200);
+  expect(await sharp(Buffer.from(await reply.arrayBuffer())).metadata()).toMatchObject({ format: "webp", width: 128 });
 });
 
 test("finds a preview with and without the service's path in its address", async () => {
@@ -159,7 +159,9 @@ test("finds a preview with and without the service's path in its address", async
   });
   const connection = await world.harness.connect(`${service.url}/below`, "sk-secret-key");
   for (const asset of Object.keys(previews)) {
-    const answer = await world.harness.request(`/api/console/thumbnail?asset=${asset}&edge=128&connection=${connection}`, { as: "viewer" });
-    expect([asset, answer.status]).toEqual([asset, 200]);
+    const response = await world.harness.request(`/api/console/thumbnail?asset=${asset}&edge=128&connection=${connection}`, {
+      as: "viewer",
+    });
+    expect([asset, response.status]).toEqual([asset, 200]);
   }
 });

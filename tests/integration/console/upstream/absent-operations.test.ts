@@ -1,24 +1,24 @@
-// One place tells a missing operation from a missing item, and every route answers it alike: 501 NOT_IMPLEMENTED.
+// One module distinguishes a missing operation from a missing item: every route answers 501 NOT_IMPLEMENTED.
 import { beforeEach, expect, test } from "vitest";
 import { createHarness } from "@/tests/support/harness";
 import { answerJson } from "@/tests/support/little-server";
 import { startLittleServer } from "@/tests/support/servers";
 
 let connection: string;
-/** The existing paths. All others answer 404 in words that do not say what is missing. */
-let there: Record<string, unknown>;
+/** The existing paths. All others answer 404 without naming what is missing. */
+let bodies: Record<string, unknown>;
 /** The one change that works. */
 let takes: string | undefined;
 const harness = await createHarness({ upstreamLimits: { firstRetryMs: 1 } });
 const server = await startLittleServer(({ method, url }, response) => {
   if (method === "DELETE" && url === takes) return void response.writeHead(204).end();
-  const match = method === "GET" ? there[url.split("?")[0] ?? ""] : undefined;
-  answerJson(response, match ?? { code: "NOT_FOUND", message: "404" }, match === undefined ? 404 : 200);
+  const body = method === "GET" ? bodies[url.split("?")[0] ?? ""] : undefined;
+  answerJson(response, body ?? { code: "NOT_FOUND", message: "404" }, body === undefined ? 404 : 200);
 });
 beforeEach(async () => {
-  there = {};
+  bodies = {};
   takes = undefined;
-  server.seen.length = 0;
+  server.requests.length = 0;
   connection = await harness.connect(server.url, "k");
 });
 
@@ -30,23 +30,23 @@ const cases: [string, string, unknown, Record<string, unknown>][] = [
   ["DELETE", "/api/tasks/t", undefined, { "/api/tasks/t": { id: "t", status: "running" } }],
 ];
 
-async function ask(method: string, path: string, json?: unknown) {
+async function request(method: string, path: string, json?: unknown) {
   const response = await harness.request(`${path}?connection=${connection}`, { as: "operator", method, json });
   const { code }: { code?: string } = await response.json();
   return [response.status, code];
 }
 
 test.each(cases)("reports %s %s of an existing item as absent and of a missing one as 404", async (method, path, json, items) => {
-  expect(await ask(method, path, json)).toEqual([404, "NOT_FOUND"]);
-  there = items;
-  expect(await ask(method, path, json)).toEqual([501, "NOT_IMPLEMENTED"]);
+  expect(await request(method, path, json)).toEqual([404, "NOT_FOUND"]);
+  bodies = items;
+  expect(await request(method, path, json)).toEqual([501, "NOT_IMPLEMENTED"]);
 });
 
-const countRequests = (path: string) => server.seen.filter(({ url }) => url.startsWith(path)).length;
+const countRequests = (path: string) => server.requests.filter(({ url }) => url.startsWith(path)).length;
 
-test("does not send an absent change again", async () => {
-  there = { "/api/jobs/a": { id: "a", status: "pending" }, "/api/jobs/b": { id: "b", status: "pending" }, "/api/jobs": jobs };
-  for (const id of ["a", "b"]) expect(await ask("POST", `/api/jobs/${id}/cancel`)).toEqual([501, "NOT_IMPLEMENTED"]);
+test("doesn't resend an absent change", async () => {
+  bodies = { "/api/jobs/a": { id: "a", status: "pending" }, "/api/jobs/b": { id: "b", status: "pending" }, "/api/jobs": jobs };
+  for (const id of ["a", "b"]) expect(await request("POST", `/api/jobs/${id}/cancel`)).toEqual([501, "NOT_IMPLEMENTED"]);
   expect(countRequests("/api/jobs/b")).toBe(0);
 });
 
@@ -56,8 +56,8 @@ const changes: [string, string, unknown][] = [
   ["DELETE", "/tags", { tags: ["x"] }],
 ];
 test.each(changes)("marks %s of an asset%s absent after two refusals of existing assets", async (method, under, json) => {
-  const change = (id: string) => ask(method, `/api/assets/${id}${under}`, json);
-  there = Object.fromEntries(["a", "b"].map((id) => [`/api/assets/${id}`, { id }]));
+  const change = (id: string) => request(method, `/api/assets/${id}${under}`, json);
+  bodies = Object.fromEntries(["a", "b"].map((id) => [`/api/assets/${id}`, { id }]));
   // The asset may belong to another user, which the answer does not reveal.
   for (const _ of ["once", "again"]) expect(await change("a")).toEqual([404, "NOT_FOUND"]);
   expect(await change("b")).toEqual([501, "NOT_IMPLEMENTED"]);
@@ -69,23 +69,23 @@ test.each([
   ["DELETE", ""],
   ["POST", "/move/z.json"],
 ])("marks %s of a file%s absent after two refusals of listed files", async (method, under) => {
-  const change = (file: string) => ask(method, `/api/userdata/${encodeURIComponent(file)}${under}`);
-  there = { "/api/userdata": ["x/a.json", { path: "b.json" }] };
+  const change = (file: string) => request(method, `/api/userdata/${encodeURIComponent(file)}${under}`);
+  bodies = { "/api/userdata": ["x/a.json", { path: "b.json" }] };
   for (const file of ["x/a.json", "x/gone.json", "x/a.json"]) expect(await change(file)).toEqual([404, "NOT_FOUND"]);
   expect(await change("x/b.json")).toEqual([501, "NOT_IMPLEMENTED"]);
 });
 
-test.each(changes)("draws no conclusion from %s of an asset%s that is locked or gone", async (method, under, json) => {
-  there = Object.fromEntries(["a", "b", "c"].map((id) => [`/api/assets/${id}`, { id, is_immutable: true }]));
+test.each(changes)("draws no conclusion from %s of a locked or missing asset%s", async (method, under, json) => {
+  bodies = Object.fromEntries(["a", "b", "c"].map((id) => [`/api/assets/${id}`, { id, is_immutable: true }]));
   for (const id of ["a", "b", "c", "gone", "gone too"])
-    expect(await ask(method, `/api/assets/${encodeURIComponent(id)}${under}`, json)).toEqual([404, "NOT_FOUND"]);
+    expect(await request(method, `/api/assets/${encodeURIComponent(id)}${under}`, json)).toEqual([404, "NOT_FOUND"]);
 });
 
 test("keeps an operation available after it once succeeded", async () => {
-  there = Object.fromEntries(["a", "b"].map((id) => [`/api/assets/${id}`, { id }]));
+  bodies = Object.fromEntries(["a", "b"].map((id) => [`/api/assets/${id}`, { id }]));
   takes = "/api/assets/mine";
   expect((await harness.request(`/api/assets/mine?connection=${connection}`, { as: "operator", method: "DELETE" })).status).toBe(204);
-  for (const id of ["a", "b"]) expect(await ask("DELETE", `/api/assets/${id}`)).toEqual([404, "NOT_FOUND"]);
+  for (const id of ["a", "b"]) expect(await request("DELETE", `/api/assets/${id}`)).toEqual([404, "NOT_FOUND"]);
 });
 
 test.each([
@@ -93,18 +93,18 @@ test.each([
   ["/api/interrupt", { prompt_id: "j" }],
 ])("treats a 404 of POST %s for an ended job as no missing operation", async (path, json) => {
   for (const status of ["completed", "failed", "cancelled", "lost", "dreaming"]) {
-    there = { "/api/jobs/j": { id: "j", status } };
-    expect(await ask("POST", path, json)).toEqual([404, "NOT_FOUND"]);
+    bodies = { "/api/jobs/j": { id: "j", status } };
+    expect(await request("POST", path, json)).toEqual([404, "NOT_FOUND"]);
   }
 });
 
 test("returns 404 for lost content whose asset still exists", async () => {
-  there = { "/api/assets/a": { id: "a" }, "/api/userdata": ["/y.json"] };
+  bodies = { "/api/assets/a": { id: "a" }, "/api/userdata": ["/y.json"] };
   for (const [list, item] of [
     ["/api/assets", "/a/content"],
     ["/api/userdata", "/y.json"],
   ] as const) {
-    expect(await ask("GET", list + item)).toEqual([404, "NOT_FOUND"]);
+    expect(await request("GET", list + item)).toEqual([404, "NOT_FOUND"]);
     expect(countRequests(list)).toBe(1);
   }
 });

@@ -1,4 +1,4 @@
-// What a service has beyond the core: known already, or learnt by reads alone, without an error in a browser's log.
+// Detects capabilities beyond the core by cached facts or reads, without errors in the browser's log.
 import { expect, test } from "vitest";
 import { createHarness } from "@/tests/support/harness";
 import { answerJson } from "@/tests/support/little-server";
@@ -25,32 +25,32 @@ async function has(connection: string, of: readonly string[], dir = "") {
   return { status: response.status, body: (await response.json()) as Record<string, unknown> };
 }
 
-async function ask(listed: string[], response: number, then: () => void = () => undefined) {
-  [files, status, onRead] = [listed, response, then];
+async function probe(operationNames: string[], response: number, then: () => void = () => undefined) {
+  [files, status, onRead] = [operationNames, response, then];
   const connection = await harness.connect(server.url, "k");
-  const read = await has(connection, ["userdata.read"], "a/");
-  return [read.status, read.body.code ?? read.body["userdata.read"]];
+  const result = await has(connection, ["userdata.read"], "a/");
+  return [result.status, result.body.code ?? result.body["userdata.read"]];
 }
 
 test("detects file access from a full, partial or empty read", async () => {
-  for (const response of [200, 206, 416]) expect(await ask(["x.txt"], response)).toEqual([200, true]);
-  expect(server.seen.at(-1)).toMatchObject({ method: "GET", url: "/api/userdata/a%2Fx.txt" });
+  for (const response of [200, 206, 416]) expect(await probe(["x.txt"], response)).toEqual([200, true]);
+  expect(server.requests.at(-1)).toMatchObject({ method: "GET", url: "/api/userdata/a%2Fx.txt" });
 });
 
 test("marks files as unsupported when a listed file cannot be read", async () => {
-  for (const response of [404, 405, 501]) expect(await ask(["x.txt"], response)).toEqual([200, false]);
+  for (const response of [404, 405, 501]) expect(await probe(["x.txt"], response)).toEqual([200, false]);
 });
 
 test("draws no conclusion from one unreadable file", async () => {
   let reads = 0;
-  expect(await ask(["x.txt", "y.txt"], 404, () => void (status = ++reads === 2 ? 206 : 404))).toEqual([200, true]);
-  expect(await ask(["x.txt", "y.txt"], 404)).toEqual([200, false]);
+  expect(await probe(["x.txt", "y.txt"], 404, () => void (status = ++reads === 2 ? 206 : 404))).toEqual([200, true]);
+  expect(await probe(["x.txt", "y.txt"], 404)).toEqual([200, false]);
 });
 
 test("draws no conclusion from a missing file or an outage", async () => {
-  expect(await ask([], 200)).toEqual([200, null]);
-  expect(await ask(["x.txt"], 404, () => void (files = []))).toEqual([200, null]);
-  expect((await ask(["x.txt"], 500))[0]).toBe(502);
+  expect(await probe([], 200)).toEqual([200, null]);
+  expect(await probe(["x.txt"], 404, () => void (files = []))).toEqual([200, null]);
+  expect((await probe(["x.txt"], 500))[0]).toBe(502);
 });
 
 test("infers related capabilities from one read until one is refused", async () => {
@@ -58,9 +58,9 @@ test("infers related capabilities from one read until one is refused", async () 
   expect((await has("embedded", all)).body).toEqual({ ...Object.fromEntries(all.map((value) => [value, true])), view: null });
   [files, status, onRead] = [[], 404, () => undefined];
   const connection = await harness.connect(server.url, "k");
-  server.seen.length = 0;
+  server.requests.length = 0;
   expect((await has(connection, all)).body).toEqual({ ...Object.fromEntries(all.map((value) => [value, false])), view: null });
-  expect(server.seen.map(({ method, url }) => `${method} ${url.split("?")[0]}`)).toEqual(["GET /api/tags", "GET /api/prompt"]);
+  expect(server.requests.map(({ method, url }) => `${method} ${url.split("?")[0]}`)).toEqual(["GET /api/tags", "GET /api/prompt"]);
 });
 
 test("refuses unknown capabilities and connections", async () => {
@@ -68,14 +68,14 @@ test("refuses unknown capabilities and connections", async () => {
   expect((await has("gone", ["tags.list"])).status).toBe(404);
 });
 
-test("names the capability of a refused act and stops sending it", async () => {
+test("names the capability of a refused action and stops sending it", async () => {
   [files, status, onRead] = [[], 405, () => undefined];
   const connection = await harness.connect(server.url, "k");
   const move = () =>
     harness.request(`/api/userdata/a.json/move/b.json?connection=${connection}`, { as: "operator", method: "POST", json: undefined });
-  server.seen.length = 0;
+  server.requests.length = 0;
   for (let time = 0; time < 2; time += 1)
     expect(await (await move()).json()).toMatchObject({ code: "NOT_IMPLEMENTED", details: { capability: "userdata.move" } });
   // The index of jobs is read on meanwhile.
-  expect(server.seen.filter(({ method }) => method === "POST")).toHaveLength(1);
+  expect(server.requests.filter(({ method }) => method === "POST")).toHaveLength(1);
 });

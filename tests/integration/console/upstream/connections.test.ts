@@ -12,16 +12,16 @@ const user =
   (_, response) =>
     answerJson(response, { status }, code);
 
-async function save(baseUrl: string, as: "owner" | "operator" = "operator", more: object = {}) {
+async function save(baseUrl: string, as: "owner" | "operator" = "operator", overrides: object = {}) {
   const response = await harness.request("/api/console/connections", {
     as,
     method: "POST",
-    json: { name: "Cloud", baseUrl, key: "sk-very-secret", ...more },
+    json: { name: "Cloud", baseUrl, key: "sk-very-secret", ...overrides },
   });
   return { status: response.status, body: await response.json() };
 }
 
-async function listed(): Promise<{ id: string; baseUrl: string; fingerprint?: string; status: string }[]> {
+async function listConnections(): Promise<{ id: string; baseUrl: string; fingerprint?: string; status: string }[]> {
   const response = await harness.request("/api/console/connections", { as: "operator" });
   return (await response.json()).connections;
 }
@@ -54,8 +54,8 @@ test.each<[string, Answer, string]>([
   ["a service without users", (_, response) => answerJson(response, {}, 404), "strange"],
   ["a service that is broken", (_, response) => answerJson(response, {}, 500), "failing"],
   ["silence", () => undefined, "unreachable"],
-])("returns the service's message when a connection to %s is saved anyway", async (_name, answer, outcome) => {
-  const server = await startLittleServer(answer);
+])("returns the service's message when a connection to %s is saved anyway", async (_name, respond, outcome) => {
+  const server = await startLittleServer(respond);
   const { status, body } = await save(`${server.url}/`, "operator", { keep: true });
   expect(status).toBe(201);
   expect(body.check.outcome).toBe(outcome);
@@ -69,14 +69,14 @@ test.each<[string, Answer, string]>([
     status: outcome,
   });
   expect(JSON.stringify(body)).not.toContain("very-secret");
-  expect(server.seen[0]?.headers["x-api-key"]).toBe("sk-very-secret");
+  expect(server.requests[0]?.headers["x-api-key"]).toBe("sk-very-secret");
 });
 
 test("recognizes a service by an address with /api", async () => {
   const server = await startLittleServer(user("active"));
   const { status, body } = await save(`${server.url}/api/`);
   expect([status, body.check.outcome, body.connection.baseUrl]).toEqual([201, "active", server.url]);
-  expect(server.seen.map(({ url }) => url)).toEqual(["/api/user"]);
+  expect(server.requests.map(({ url }) => url)).toEqual(["/api/user"]);
 });
 
 test("returns how long a postponed check must wait", async () => {
@@ -91,20 +91,20 @@ test("returns how long a postponed check must wait", async () => {
 test.each<[string, Answer, string]>([
   ["a refused key", (_, response) => answerJson(response, { code: "UNAUTHORIZED", message: "no" }, 401), "refused"],
   ["a service that is broken", (_, response) => answerJson(response, {}, 500), "failing"],
-])("leaves nothing behind after a new connection to %s", async (_name, answer, outcome) => {
-  const server = await startLittleServer(answer);
-  const before = await listed();
+])("stores nothing after a failed connection to %s", async (_name, respond, outcome) => {
+  const server = await startLittleServer(respond);
+  const before = await listConnections();
   const { status, body } = await save(server.url);
   expect([status, body.check.outcome]).toEqual([200, outcome]);
   expect(body).not.toHaveProperty("connection");
-  expect(await listed()).toEqual(before);
+  expect(await listConnections()).toEqual(before);
 });
 
 test("saves an accepted connection at once, also from the waiting list", async () => {
   for (const word of ["active", "waitlisted"]) {
     const server = await startLittleServer(user(word));
     const { status, body } = await save(server.url);
-    expect([status, body.connection.status, server.seen.length]).toEqual([201, word, 1]);
+    expect([status, body.connection.status, server.requests.length]).toEqual([201, word, 1]);
     await server.close();
   }
 });
@@ -116,7 +116,7 @@ test("keeps stored key and address when new ones are refused, but saves a new na
   const { id, fingerprint } = (await save(good.url)).body.connection;
   const change = async (json: object) =>
     (await harness.request(`/api/console/connections/${id}`, { as: "operator", method: "PUT", json })).json();
-  const now = async () => (await listed()).find((connection) => connection.id === id);
+  const now = async () => (await listConnections()).find((connection) => connection.id === id);
   expect(await change({ key: "wrong" })).toMatchObject({ check: { outcome: "refused" } });
   expect(await change({ baseUrl: "http://127.0.0.1:9", key: "wrong" })).toMatchObject({ check: { outcome: "unreachable" } });
   expect(await now()).toMatchObject({ baseUrl: good.url, fingerprint, status: "active" });
@@ -125,12 +125,12 @@ test("keeps stored key and address when new ones are refused, but saves a new na
   expect((await change({ name: "Renamed" })).connection).toMatchObject({ name: "Renamed", status: "refused" });
 });
 
-test("does not overwrite a connection changed during its check", async () => {
+test("doesn't overwrite a connection changed during its check", async () => {
   const slow: (() => void)[] = [];
   const server = await startLittleServer(({ headers }, response) => {
-    const answer = () => answerJson(response, { status: "active" });
-    if (headers["x-api-key"] === "first") slow.push(answer);
-    else answer();
+    const respond = () => answerJson(response, { status: "active" });
+    if (headers["x-api-key"] === "first") slow.push(respond);
+    else respond();
   });
   const { id } = (await save(server.url)).body.connection;
   const change = (json: object) => harness.request(`/api/console/connections/${id}`, { as: "operator", method: "PUT", json });
@@ -148,24 +148,24 @@ test.each([
   [{ name: "" }, "name"],
   [{ key: "a key with spaces" }, "key"],
   [{ key: "line\nbreak" }, "key"],
-])("names an invalid field: %j", async (wrong, field) => {
-  const { status, body } = await save("http://127.0.0.1:9", "operator", wrong);
+])("names an invalid field: %j", async (fields, field) => {
+  const { status, body } = await save("http://127.0.0.1:9", "operator", fields);
   expect([status, body.code, body.details[0].path]).toEqual([400, "INVALID_BODY", field]);
 });
 
 test("shows personal connections to their member and shared ones to all", async () => {
-  const mine = (await save("http://127.0.0.1:9", "operator", { keep: true })).body.connection.id;
+  const ownConnection = (await save("http://127.0.0.1:9", "operator", { keep: true })).body.connection.id;
   expect((await save("http://127.0.0.1:9", "operator", { shared: true })).status).toBe(403);
-  const ours = (await save("http://127.0.0.1:9", "owner", { shared: true, keep: true })).body.connection.id;
+  const sharedConnection = (await save("http://127.0.0.1:9", "owner", { shared: true, keep: true })).body.connection.id;
   const idsOf = async (as: "viewer" | "operator") => {
     const { connections } = await (await harness.request("/api/console/connections", { as })).json();
     return connections.map(({ id }: { id: string }) => id);
   };
-  expect(await idsOf("operator")).toEqual(expect.arrayContaining([mine, ours, "embedded"]));
-  expect(await idsOf("viewer")).not.toContain(mine);
-  expect((await harness.request(`/api/console/connections/${ours}`, { as: "operator", method: "DELETE" })).status).toBe(403);
-  expect((await harness.request(`/api/console/connections/${mine}`, { as: "owner", method: "DELETE" })).status).toBe(404);
-  expect((await harness.request(`/api/console/connections/${mine}`, { as: "operator", method: "DELETE" })).status).toBe(204);
+  expect(await idsOf("operator")).toEqual(expect.arrayContaining([ownConnection, sharedConnection, "embedded"]));
+  expect(await idsOf("viewer")).not.toContain(ownConnection);
+  expect((await harness.request(`/api/console/connections/${sharedConnection}`, { as: "operator", method: "DELETE" })).status).toBe(403);
+  expect((await harness.request(`/api/console/connections/${ownConnection}`, { as: "owner", method: "DELETE" })).status).toBe(404);
+  expect((await harness.request(`/api/console/connections/${ownConnection}`, { as: "operator", method: "DELETE" })).status).toBe(204);
 });
 
 test("asks for the key again when the base URL changes", async () => {
@@ -174,10 +174,10 @@ test("asks for the key again when the base URL changes", async () => {
   const change = (json: object) => harness.request(`/api/console/connections/${id}`, { as: "operator", method: "PUT", json });
   const refused = await change({ baseUrl: young.url });
   expect([refused.status, (await refused.json()).details[0].path]).toEqual([400, "key"]);
-  expect(young.seen).toEqual([]);
+  expect(young.requests).toEqual([]);
   expect((await change({ name: "Renamed" })).status).toBe(200);
   expect((await change({ baseUrl: young.url, key: "another-key" })).status).toBe(200);
-  expect(young.seen[0]?.headers["x-api-key"]).toBe("another-key");
+  expect(young.requests[0]?.headers["x-api-key"]).toBe("another-key");
   await Promise.all([old.close(), young.close()]);
 });
 
@@ -185,13 +185,13 @@ test("uses the member's last connection and does not forward the parameter", asy
   const server = await startLittleServer((_, response) => answerJson(response, { jobs: [], pagination: {} }));
   const id = await harness.connect(server.url, "k");
   expect((await harness.request(`/api/jobs?connection=${id}&limit=3`, { as: "viewer" })).status).toBe(200);
-  expect(server.seen.at(-1)?.url).not.toContain("connection");
+  expect(server.requests.at(-1)?.url).not.toContain("connection");
   await harness.request(`/api/console/connections/${id}/use`, { as: "viewer", method: "POST" });
-  const before = server.seen.length;
+  const before = server.requests.length;
   await harness.request("/api/jobs", { as: "viewer" });
-  expect(server.seen.length).toBe(before + 1);
+  expect(server.requests.length).toBe(before + 1);
   await harness.request("/api/jobs", { as: "owner" });
-  expect(server.seen.length).toBe(before + 1);
+  expect(server.requests.length).toBe(before + 1);
 });
 
 test("masks secrets and the key in every service answer", async () => {
@@ -220,16 +220,16 @@ test("logs a change with the service's actual answer, and no reads", async () =>
   expect((await harness.console.store.audit.listNewest(100)).map(({ action }) => action)).not.toContain("getUser");
 });
 
-test("remembers a missing capability but learns nothing from a missing item", async () => {
+test("remembers a missing capability but not a missing item", async () => {
   const server = await startLittleServer((_, response) => answerJson(response, { code: "NOT_FOUND", message: "no" }, 404));
   const id = await harness.connect(server.url, "k");
   for (const _ of ["asked", "remembered"]) {
-    const answer = await harness.request(`/api/queue?connection=${id}`, { as: "viewer" });
-    expect([answer.status, (await answer.json()).code, server.seen.length]).toEqual([501, "NOT_IMPLEMENTED", 1]);
+    const response = await harness.request(`/api/queue?connection=${id}`, { as: "viewer" });
+    expect([response.status, (await response.json()).code, server.requests.length]).toEqual([501, "NOT_IMPLEMENTED", 1]);
   }
   for (const expected of [2, 3]) {
     await harness.request(`/api/view?filename=a.png&connection=${id}`, { as: "viewer" });
-    expect(server.seen.length).toBe(expected);
+    expect(server.requests.length).toBe(expected);
   }
 });
 
@@ -243,7 +243,7 @@ test.each([
   "http://127.0.0.1:9/?key=1",
   "http://127.0.0.1:9/#part",
   "http://name:word@127.0.0.1:9",
-])("%s is no base URL", async (baseUrl) => {
+])("rejects %s as a base URL", async (baseUrl) => {
   const { status, body } = await save(baseUrl);
   expect([status, body.code, body.details?.[0]?.path]).toEqual([400, "INVALID_BODY", "baseUrl"]);
 });

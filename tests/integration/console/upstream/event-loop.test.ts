@@ -1,4 +1,4 @@
-// One member's large answer never holds up the others: the longest turn of the event loop is bounded.
+// One member's large response never blocks others: the longest event loop turn is bounded.
 import { readFileSync } from "node:fs";
 import { expect, test, vi } from "vitest";
 import { z } from "zod";
@@ -13,7 +13,7 @@ const MIB = 1024 * 1024;
 
 const harness = await createHarness({ upstreamLimits: { attempts: 1, readMs: 120_000 } });
 
-/** A service, or a local server if there is no key, that answers these texts by path. */
+/** A service, or a local server without a key, that responds with these texts by path. */
 async function connect(texts: Readonly<Record<string, string>>, { key, path }: { key?: string; path: string }) {
   const server = await startLittleServer(({ url }, response) => {
     const at = url.split("?")[0] ?? "";
@@ -24,15 +24,15 @@ async function connect(texts: Readonly<Record<string, string>>, { key, path }: {
       .end(text);
   });
   const json = { name: "Large", baseUrl: server.url, shared: true, ...(key !== undefined && { key }) };
-  const saved = await harness.request("/api/console/connections", { as: "owner", method: "POST", json });
-  const { connection } = z.object({ connection: z.object({ id: z.string() }) }).parse(await saved.json());
+  const saveResponse = await harness.request("/api/console/connections", { as: "owner", method: "POST", json });
+  const { connection } = z.object({ connection: z.object({ id: z.string() }) }).parse(await saveResponse.json());
   return () => harness.request(`${path}?connection=${connection.id}`, { as: "viewer" });
 }
 
 /** The processor time of this thread, in ms, which other threads and programs do not count into. */
 const busyMs = () => Number(readFileSync("/proc/thread-self/schedstat", "utf8").split(" ")[0]) / 1e6;
 
-/** The processor time of the longest turn of the event loop, as a multiple of parsing a graph of 7 MiB at the same time. */
+/** The CPU time of the longest event loop turn, as a multiple of parsing a 7 MiB graph at the same time. */
 async function longestTurn(work: () => Promise<unknown>): Promise<number> {
   let [longestMs, last, isOver] = [0, busyMs(), false];
   const look = () => {
@@ -63,7 +63,7 @@ const node = (id: number) => ({
 });
 const nodes = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, id) => [String(id), node(id)]));
 const graph = JSON.stringify({ id: "job-1", status: "completed", workflow: { prompt: nodes(60_000), extra_data: {} } });
-/** As many of these in a list as an answer may have. */
+/** The maximum number of these in a list. */
 const listOf = (item: string) =>
   `{"id":"job-1","status":"completed","outputs":{"1":{"list":[${Array(Math.floor((7.9 * MIB) / (item.length + 1)))
     .fill(item)
@@ -77,7 +77,7 @@ const largest: [string, string][] = [
   ["small objects", listOf('{"a":{}}')],
 ];
 
-test.each(largest)("never blocks longer than allowed while reading an answer of %s", async (_, text) => {
+test.each(largest)("never blocks longer than allowed while reading a response of %s", async (_, text) => {
   const open = await connect({ "/api/jobs/job-1": text }, { key: KEY, path: "/api/jobs/job-1" });
   // Once before, so that the code is compiled and the worker runs.
   await (await open()).arrayBuffer();
@@ -109,7 +109,7 @@ test.each([
     { "/api/history/job-1": { "job-1": { ...entry(1), prompt: [1, "job-1", nodes(60_000), {}, ["1"]] } } },
   ],
 ])("never blocks longer while reading %s from a local server", async (_, path, answers) => {
-  const open = await connect(Object.fromEntries(Object.entries(answers).map(([at, answer]) => [at, JSON.stringify(answer)])), { path });
+  const open = await connect(Object.fromEntries(Object.entries(answers).map(([at, response]) => [at, JSON.stringify(response)])), { path });
   await (await open()).arrayBuffer();
   const longestMs = await longestTurn(async () => {
     const response = await open();

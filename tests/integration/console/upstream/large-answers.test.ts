@@ -1,4 +1,4 @@
-// Large answers of a service are parsed, searched and checked in another thread, so that other requests are answered meanwhile.
+// Large responses are parsed and checked in another thread, so that other requests continue.
 import { afterEach, expect, test } from "vitest";
 import { z } from "zod";
 import { createHarness } from "@/tests/support/harness";
@@ -11,16 +11,16 @@ const servers: LittleServer[] = [];
 const harness = await createHarness({ upstreamLimits: { attempts: 1 } });
 afterEach(() => Promise.all(servers.splice(0).map((server) => server.close())));
 
-/** A service that answers this about every job; `sent` settles when its last byte has left. */
+/** A service that responds with this to every job; `sent` settles when its last byte was sent. */
 async function connect(text: string) {
-  let tell: () => void;
-  const sent = new Promise<void>((resolve) => (tell = resolve));
+  let markSent: () => void;
+  const bodySent = new Promise<void>((resolve) => (markSent = resolve));
   const server = await startLittleServer((_, response) => {
-    response.writeHead(200, { "content-type": "application/json" }).end(text, () => tell());
+    response.writeHead(200, { "content-type": "application/json" }).end(text, () => markSent());
   });
   servers.push(server);
   const connection = await harness.connect(server.url, KEY);
-  return { sent, connection, open: () => harness.request(`/api/jobs/job-1?connection=${connection}`, { as: "viewer" }) };
+  return { sent: bodySent, connection, open: () => harness.request(`/api/jobs/job-1?connection=${connection}`, { as: "viewer" }) };
 }
 
 const jobWith = (extraData: object) =>
@@ -39,8 +39,8 @@ test("shows almost 8 MiB and offers a download for a larger answer", async () =>
   expect([file.status, file.headers.get("content-disposition")]).toEqual([200, 'attachment; filename="getJob-job-1.json"']);
   const extra_data = { fill: "x".repeat(8 * MIB), api_key: "[REDACTED]", note: "[REDACTED]" };
   expect(await file.json()).toEqual({ id: "job-1", status: "completed", create_time: 1, workflow: { prompt: {}, extra_data } });
-  const stranger = await harness.request(failure.details.download);
-  expect(stranger.status).toBe(401);
+  const visitorResponse = await harness.request(failure.details.download);
+  expect(visitorResponse.status).toBe(401);
   expect(failure.details.download).toContain(`connection=${connection}`);
 });
 
@@ -60,10 +60,10 @@ test("halves a too large history page and names the next offset", async () => {
   const ids: string[] = [];
   let offset: number | undefined = 0;
   while (offset !== undefined) {
-    const answer = await harness.request(`/api/history_v2?max_items=20&offset=${offset}&connection=${connection}`, { as: "viewer" });
+    const response = await harness.request(`/api/history_v2?max_items=20&offset=${offset}&connection=${connection}`, { as: "viewer" });
     const page = z
       .object({ history: z.array(z.object({ prompt_id: z.string() })), next_offset: z.number().optional() })
-      .parse(await answer.json());
+      .parse(await response.json());
     ids.push(...page.history.map(({ prompt_id }) => prompt_id));
     offset = page.next_offset;
   }
@@ -126,11 +126,11 @@ test.each([
 
 test("aborts the work on a large answer and reads the next", async () => {
   const { sent, open } = await connect(jobWith(entries(60_000)));
-  const leaving = new AbortController();
+  const controller = new AbortController();
   const connection = await harness.connect(servers[0]?.url ?? "", KEY);
-  const left = harness.request(`/api/jobs/job-1?connection=${connection}`, { as: "viewer", signal: leaving.signal });
+  const left = harness.request(`/api/jobs/job-1?connection=${connection}`, { as: "viewer", signal: controller.signal });
   await sent;
-  leaving.abort();
+  controller.abort();
   expect((await left).status).toBe(499);
   expect((await open()).status).toBe(200);
 });
@@ -159,20 +159,20 @@ async function connectLocal(answers: Record<string, unknown>) {
   const server = await startLittleServer(({ url }, response) => {
     const path = url.split("?")[0] ?? "";
     if (path === "/api/system_stats") return answerJson(response, { system: { os: "linux" }, devices: [] });
-    // Written beforehand, so that the stand-in writes nothing large on this thread.
+    // Serialized beforehand, so that the stand-in writes nothing large on this thread.
     const text = texts.get(url) ?? texts.get(path);
     response
       .writeHead(text === undefined ? 404 : 200, { "content-type": text === undefined ? "text/plain" : "application/json" })
       .end(text);
   });
   servers.push(server);
-  const texts = new Map(Object.entries(answers).map(([path, answer]) => [path, JSON.stringify(answer).replaceAll('"5.0"', "5.0")]));
-  const saved = await harness.request("/api/console/connections", {
+  const texts = new Map(Object.entries(answers).map(([path, body]) => [path, JSON.stringify(body).replaceAll('"5.0"', "5.0")]));
+  const saveResponse = await harness.request("/api/console/connections", {
     as: "owner",
     method: "POST",
     json: { name: "Local", baseUrl: server.url, shared: true },
   });
-  const { connection } = z.object({ connection: z.object({ id: z.string() }) }).parse(await saved.json());
+  const { connection } = z.object({ connection: z.object({ id: z.string() }) }).parse(await saveResponse.json());
   return (path: string) => harness.request(`${path}?connection=${connection.id}`, { as: "viewer" });
 }
 
@@ -202,13 +202,13 @@ test.each([
 function partOf(value: unknown, like: unknown): unknown {
   if (typeof like !== "object" || like === null || typeof value !== "object" || value === null) return value;
   const fields = new Map<string, unknown>(Object.entries(value));
-  const part = Object.entries(like).map(([name, one]): [string, unknown] => [name, partOf(fields.get(name), one)]);
-  return Array.isArray(like) ? part.map(([, one]) => one) : Object.fromEntries(part);
+  const part = Object.entries(like).map(([name, body]): [string, unknown] => [name, partOf(fields.get(name), body)]);
+  return Array.isArray(like) ? part.map(([, body]) => body) : Object.fromEntries(part);
 }
 
 test("reports a long unknown answer of a local server and continues", async () => {
-  const strange = await connectLocal({ "/api/queue": { queue_running: "x".repeat(2 * MIB), queue_pending: [] } });
-  const response = await strange("/api/queue");
+  const requestOdd = await connectLocal({ "/api/queue": { queue_running: "x".repeat(2 * MIB), queue_pending: [] } });
+  const response = await requestOdd("/api/queue");
   expect(response.status).toBe(502);
   expect(await response.text()).toContain("has another shape");
   const next = await connectLocal({ "/api/queue": { queue_running: [], queue_pending: [item(0, 200_000)] } });

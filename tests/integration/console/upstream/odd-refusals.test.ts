@@ -1,13 +1,13 @@
-// Refusals in unknown words, or in words that mean something else there: the console falls back to the status.
+// Refusals with unknown or ambiguous messages: the console falls back to the status.
 import { describe, expect, test } from "vitest";
 import { createHarness } from "@/tests/support/harness";
-import { answerJson, type Seen } from "@/tests/support/little-server";
+import { answerJson, type ReceivedRequest } from "@/tests/support/little-server";
 import { startLittleServer } from "@/tests/support/servers";
 
 const harness = await createHarness({ upstreamLimits: { attempts: 1 } });
 
-async function connect(answer: Parameters<typeof startLittleServer>[0]) {
-  const server = await startLittleServer(answer);
+async function connect(respond: Parameters<typeof startLittleServer>[0]) {
+  const server = await startLittleServer(respond);
   const connection = await harness.connect(server.url, "comfyui-0123456789abcdef0123456789abcdef");
   return (path: string, method = "GET", json?: unknown) =>
     harness.request(`${path}${path.includes("?") ? "&" : "?"}connection=${connection}`, {
@@ -24,11 +24,11 @@ test.each([
   [404, { code: "NOT_FOUND", message: "no route" }, 502, "UPSTREAM_NOT_FOUND"],
   [503, { code: "INTERNAL", message: "a word of ours" }, 503, "SERVICE_UNAVAILABLE"],
   [403, { code: "ROLE_TOO_LOW", message: "a word of ours" }, 403, "FORBIDDEN"],
-])("answers a list that meets %i %j with %i %s", async (status, body, shownStatus, code) => {
-  const ask = await connect((_, response) => answerJson(response, body, status));
-  const answer = await ask("/api/jobs");
-  expect(answer.status).toBe(shownStatus);
-  expect(await answer.json()).toMatchObject({ code });
+])("answers a list that gets %i %j with %i %s", async (status, body, shownStatus, code) => {
+  const request = await connect((_, response) => answerJson(response, body, status));
+  const reply = await request("/api/jobs");
+  expect(reply.status).toBe(shownStatus);
+  expect(await reply.json()).toMatchObject({ code });
 });
 
 test.each([
@@ -37,13 +37,13 @@ test.each([
   ["/api/history", { clear: true }],
   ["/api/assets/download", { source_url: "https://huggingface.co/a" }],
 ])("blames the address or an outage for a 404 of %s", async (path, json) => {
-  const ask = await connect((_, response) => answerJson(response, { code: "NOT_FOUND", message: "no route" }, 404));
-  const answer = await ask(path, "POST", json);
-  expect([answer.status, (await answer.json()).code]).toEqual([502, "UPSTREAM_NOT_FOUND"]);
+  const request = await connect((_, response) => answerJson(response, { code: "NOT_FOUND", message: "no route" }, 404));
+  const reply = await request(path, "POST", json);
+  expect([reply.status, (await reply.json()).code]).toEqual([502, "UPSTREAM_NOT_FOUND"]);
 });
 
 test("blames the address for uploads to a non-service", async () => {
-  const ask = await connect((_, response) => answerJson(response, { code: "NOT_FOUND", message: "no route" }, 404));
+  const request = await connect((_, response) => answerJson(response, { code: "NOT_FOUND", message: "no route" }, 404));
   for (const [path, part] of [
     ["/api/upload/image", "image"],
     ["/api/assets", "file"],
@@ -51,55 +51,55 @@ test("blames the address for uploads to a non-service", async () => {
     const form = new FormData();
     form.set(part, new File(["x"], "a.png", { type: "image/png" }));
     form.set("tags", "input");
-    const answer = await ask(path, "POST", form);
-    expect([path, answer.status, (await answer.json()).code]).toEqual([path, 502, "UPSTREAM_NOT_FOUND"]);
+    const response = await request(path, "POST", form);
+    expect([path, response.status, (await response.json()).code]).toEqual([path, 502, "UPSTREAM_NOT_FOUND"]);
   }
 });
 
-test("does not blame the address for a bad body", async () => {
-  const ask = await connect((_, response) => answerJson(response, { code: "INVALID_QUERY", message: "prompt: no" }, 400));
-  const answer = await ask("/api/prompt", "POST", { prompt: { "1": { class_type: "A", inputs: {} } } });
-  expect(await answer.json()).toMatchObject({ code: "BAD_REQUEST", message: "prompt: no" });
+test("doesn't blame the address for a bad body", async () => {
+  const request = await connect((_, response) => answerJson(response, { code: "INVALID_QUERY", message: "prompt: no" }, 400));
+  const reply = await request("/api/prompt", "POST", { prompt: { "1": { class_type: "A", inputs: {} } } });
+  expect(await reply.json()).toMatchObject({ code: "BAD_REQUEST", message: "prompt: no" });
 });
 
 test("accepts an empty answer to a queue change", async () => {
-  const ask = await connect((_, response) => void response.writeHead(204).end());
-  const answer = await ask("/api/queue", "POST", { clear: true });
-  expect(answer.status).toBe(200);
+  const request = await connect((_, response) => void response.writeHead(204).end());
+  const reply = await request("/api/queue", "POST", { clear: true });
+  expect(reply.status).toBe(200);
 });
 
-test("clear wins over delete, and what has no effect at a service is not sent there", async () => {
-  const sent: unknown[] = [];
-  const ask = await connect(({ method, url, body }, response) => {
-    if (method === "POST") sent.push(JSON.parse(body.toString()));
+test("prefers clear over delete and drops no-ops", async () => {
+  const bodies: unknown[] = [];
+  const request = await connect(({ method, url, body }, response) => {
+    if (method === "POST") bodies.push(JSON.parse(body.toString()));
     answerJson(response, url.startsWith("/api/queue") ? { deleted: [], cleared: true } : { prompt_id: "p" });
   });
-  await ask("/api/queue", "POST", { clear: true, delete: ["a"] });
-  await ask("/api/history", "POST", { clear: true, delete: ["a"] });
-  await ask("/api/prompt", "POST", { prompt: {}, number: 3, front: true, extra_data: {} });
-  expect(sent).toEqual([{ clear: true }, { clear: true }, { prompt: {}, extra_data: {} }]);
+  await request("/api/queue", "POST", { clear: true, delete: ["a"] });
+  await request("/api/history", "POST", { clear: true, delete: ["a"] });
+  await request("/api/prompt", "POST", { prompt: {}, number: 3, front: true, extra_data: {} });
+  expect(bodies).toEqual([{ clear: true }, { clear: true }, { prompt: {}, extra_data: {} }]);
 });
 
-test("reads a 404 as an empty folder only while the service answers elsewhere", async () => {
+test("reads a 404 as an empty folder only while the service works otherwise", async () => {
   let isOut = false;
   const jobs = { jobs: [], pagination: { offset: 0, limit: 1, total: 0, has_more: false } };
-  const ask = await connect((seen: Seen, response) => {
-    if (!isOut && seen.url.startsWith("/api/jobs")) answerJson(response, jobs);
+  const send = await connect((request: ReceivedRequest, response) => {
+    if (!isOut && request.url.startsWith("/api/jobs")) answerJson(response, jobs);
     else answerJson(response, {}, 404);
   });
-  const list = () => ask("/api/userdata?dir=workflows%2F");
+  const list = () => send("/api/userdata?dir=workflows%2F");
   expect(await (await list()).json()).toEqual([]);
   isOut = true;
-  const answer = await list();
-  expect(answer.status).toBe(502);
-  expect(await answer.json()).toMatchObject({ code: "UPSTREAM_NOT_FOUND" });
+  const reply = await list();
+  expect(reply.status).toBe(502);
+  expect(await reply.json()).toMatchObject({ code: "UPSTREAM_NOT_FOUND" });
 });
 
 test("shows a job in an unknown state in the queue", async () => {
-  const stranger = { id: "job-1", status: "dreaming", create_time: 1_767_225_600_000 };
+  const oddJob = { id: "job-1", status: "dreaming", create_time: 1_767_225_600_000 };
   const pagination = { offset: 0, limit: 1000, total: 1, has_more: false };
-  const ask = await connect((_, response) => answerJson(response, { jobs: [stranger], pagination }));
-  expect(await (await ask("/api/console/queue")).json()).toMatchObject({ running: [{ id: "job-1", status: "dreaming" }] });
+  const request = await connect((_, response) => answerJson(response, { jobs: [oddJob], pagination }));
+  expect(await (await request("/api/console/queue")).json()).toMatchObject({ running: [{ id: "job-1", status: "dreaming" }] });
 });
 
 const running = { id: "job-1", status: "in_progress", create_time: 1_767_225_600_000, update_time: 1_767_225_600_000 };
@@ -114,52 +114,52 @@ describe.each([
 ])("$what", ({ list, id, item, none }) => {
   test("repeats one 404 before it counts", async () => {
     let misses = 1;
-    const ask = await connect((_, response) => (misses-- > 0 ? answerJson(response, {}, 404) : answerJson(response, item)));
-    expect((await ask(`${list}/${id}`)).status).toBe(200);
+    const request = await connect((_, response) => (misses-- > 0 ? answerJson(response, {}, 404) : answerJson(response, item)));
+    expect((await request(`${list}/${id}`)).status).toBe(200);
   });
 
-  test("counts its 404 only while the list answers", async () => {
+  test("counts a 404 only while the list works", async () => {
     let isOut = false;
-    const ask = await connect((seen: Seen, response) => {
-      if (!isOut && seen.url.startsWith(`${list}?`)) answerJson(response, none);
+    const send = await connect((request: ReceivedRequest, response) => {
+      if (!isOut && request.url.startsWith(`${list}?`)) answerJson(response, none);
       else answerJson(response, { code: "NOT_FOUND", message: "no" }, 404);
     });
-    expect(await (await ask(`${list}/${id}`)).json()).toMatchObject({ code: "NOT_FOUND" });
+    expect(await (await send(`${list}/${id}`)).json()).toMatchObject({ code: "NOT_FOUND" });
     isOut = true;
-    expect(await (await ask(`${list}/${id}`)).json()).toMatchObject({ code: "UPSTREAM_NOT_FOUND" });
+    expect(await (await send(`${list}/${id}`)).json()).toMatchObject({ code: "UPSTREAM_NOT_FOUND" });
   });
 });
 
 test("clips a history that ignores the limit", async () => {
   const history = Array.from({ length: 500 }, (_, index) => ({ prompt_id: `job-${index}` }));
-  const ask = await connect((_, response) => answerJson(response, { history }));
-  const answer = await (await ask("/api/history_v2?max_items=20")).json();
-  expect(answer.history.map(({ prompt_id: id }: { prompt_id: string }) => id)).toEqual(history.slice(0, 20).map(({ prompt_id: id }) => id));
+  const request = await connect((_, response) => answerJson(response, { history }));
+  const body = await (await request("/api/history_v2?max_items=20")).json();
+  expect(body.history.map(({ prompt_id: id }: { prompt_id: string }) => id)).toEqual(history.slice(0, 20).map(({ prompt_id: id }) => id));
 });
 
 test.each([undefined, `blake3:${"b".repeat(64)}`])("trusts content only by the offered hash, not by %s", async (named) => {
   const offered = `blake3:${"a".repeat(64)}`;
-  const made = (hash?: string) => ({ id: "5f0c7a5e-0000-4000-8000-000000000001", name: "a.png", tags: ["input"], asset_hash: hash });
+  const assetOf = (hash?: string) => ({ id: "5f0c7a5e-0000-4000-8000-000000000001", name: "a.png", tags: ["input"], asset_hash: hash });
   let hash: string | undefined = offered;
-  const ask = await connect((_, response) => answerJson(response, made(hash), 201));
-  const offer = () => ask("/api/console/known-content", "POST", { hash: offered, tags: ["input"] });
+  const request = await connect((_, response) => answerJson(response, assetOf(hash), 201));
+  const offer = () => request("/api/console/known-content", "POST", { hash: offered, tags: ["input"] });
   expect(await (await offer()).json()).toMatchObject({ asset: { name: "a.png" } });
   hash = named;
   expect(await (await offer()).json()).toEqual({ asset: null, isUnclear: true });
 });
 
-test("six seconds in which every address is a 404 do not take an ability away", async () => {
+test("keeps capabilities during six seconds of 404s", async () => {
   let isOut = false;
   const jobs = { jobs: [], pagination: { offset: 0, limit: 1, total: 0, has_more: false } };
-  const ask = await connect((seen: Seen, response) => {
+  const send = await connect((request: ReceivedRequest, response) => {
     if (isOut) answerJson(response, {}, 404);
-    else if (seen.url.startsWith("/api/jobs")) answerJson(response, jobs);
+    else if (request.url.startsWith("/api/jobs")) answerJson(response, jobs);
     else answerJson(response, { tags: [], total: 0, has_more: false });
   });
   isOut = true;
-  expect((await ask("/api/tags")).status).not.toBe(200);
-  await ask("/api/jobs");
+  expect((await send("/api/tags")).status).not.toBe(200);
+  await send("/api/jobs");
   isOut = false;
-  await ask("/api/jobs");
-  expect((await ask("/api/tags")).status).toBe(200);
+  await send("/api/jobs");
+  expect((await send("/api/tags")).status).toBe(200);
 });

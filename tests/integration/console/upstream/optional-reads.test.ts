@@ -10,25 +10,25 @@ const harness = await createHarness({ upstreamLimits: { firstRetryMs: 1 } });
 const server = await startLittleServer((_, response) => answerJson(response, { code: "NO", message: "no" }, status));
 
 const names = ["tags", "refined-tags", "features"];
-async function ask(name: string, connection: string) {
+async function request(name: string, connection: string) {
   const response = await harness.request(`/api/console/optional/${name}?connection=${connection}`, { as: "viewer" });
   return { status: response.status, body: await response.json() };
 }
 
 test("answers optional reads, or null where the service lacks them", async () => {
-  expect(await ask("tags", "embedded")).toMatchObject({ status: 200, body: { tags: expect.any(Array) } });
-  expect(await ask("refined-tags", "embedded")).toMatchObject({ status: 200, body: { tag_counts: expect.any(Object) } });
-  expect(await ask("features", "embedded")).toMatchObject({ status: 200, body: { max_upload_size: expect.any(Number) } });
+  expect(await request("tags", "embedded")).toMatchObject({ status: 200, body: { tags: expect.any(Array) } });
+  expect(await request("refined-tags", "embedded")).toMatchObject({ status: 200, body: { tag_counts: expect.any(Object) } });
+  expect(await request("features", "embedded")).toMatchObject({ status: 200, body: { max_upload_size: expect.any(Number) } });
   for (status of [404, 405, 501]) {
     const connection = await harness.connect(server.url, "k");
-    for (const name of [...names, ...names]) expect(await ask(name, connection)).toEqual({ status: 200, body: null });
+    for (const name of [...names, ...names]) expect(await request(name, connection)).toEqual({ status: 200, body: null });
   }
 });
 
 test("reports an outage, a refused key and a missing connection as failures", async () => {
   const connection = await harness.connect(server.url, "k");
-  for (status of [500, 401]) for (const name of names) expect((await ask(name, connection)).status).toBeGreaterThan(400);
-  expect(await ask("tags", "gone")).toMatchObject({ status: 404, body: { code: "NOT_FOUND" } });
+  for (status of [500, 401]) for (const name of names) expect((await request(name, connection)).status).toBeGreaterThan(400);
+  expect(await request("tags", "gone")).toMatchObject({ status: 404, body: { code: "NOT_FOUND" } });
 });
 
 test("replaces a local server's own refusal of a metadata filter", async () => {
@@ -41,8 +41,8 @@ test("replaces a local server's own refusal of a metadata filter", async () => {
   });
   const { connection }: { connection: { id: string } } = await response.json();
   const filter = encodeURIComponent('{"a":1}');
-  const answer = await harness.request(`/api/assets?metadata_filter=${filter}&connection=${connection.id}`, { as: "viewer" });
-  expect([answer.status, await answer.json()]).toMatchObject([
+  const reply = await harness.request(`/api/assets?metadata_filter=${filter}&connection=${connection.id}`, { as: "viewer" });
+  expect([reply.status, await reply.json()]).toMatchObject([
     400,
     { code: "INVALID_QUERY", message: "A local server does not filter assets by metadata." },
   ]);

@@ -41,17 +41,17 @@ it.each(Object.keys(publicClients))("runs a sample, gets messages, downloads, up
   const graph = sample("01-invert") as Graph;
   const outputNode = Object.keys(graph).find((id) => graph[id]?.class_type === "SaveImage") ?? "";
   const before = await jobIds();
-  const done = await publicClients[name]?.({ base: `${url}/api`, headers }, { graph, outputNode, upload: png(5, 5) });
-  const made = (await jobIds()).filter((job) => !before.includes(job));
-  expect(made).toEqual([expect.stringMatching(/ completed$/)]);
-  expect([...(done?.picture.subarray(0, 4) ?? [])]).toEqual(pngMark);
-  expect(done).toMatchObject({ queue: { running: 0, pending: 0 }, system: { os: expect.any(String) } });
-  expect(done?.history).toContain(made[0]?.split(" ")[0]);
-  expect(done?.classes).toContain("SaveImage");
+  const driven = await publicClients[name]?.({ base: `${url}/api`, headers }, { graph, outputNode, upload: png(5, 5) });
+  const newIds = (await jobIds()).filter((job) => !before.includes(job));
+  expect(newIds).toEqual([expect.stringMatching(/ completed$/)]);
+  expect([...(driven?.picture.subarray(0, 4) ?? [])]).toEqual(pngMark);
+  expect(driven).toMatchObject({ queue: { running: 0, pending: 0 }, system: { os: expect.any(String) } });
+  expect(driven?.history).toContain(newIds[0]?.split(" ")[0]);
+  expect(driven?.classes).toContain("SaveImage");
   // The third client passes on none of its messages, but still waits for them.
-  if (name !== "comfy-ui-client") expect(done?.received).toContain("execution_success");
+  if (name !== "comfy-ui-client") expect(driven?.received).toContain("execution_success");
   // The uploaded file can be loaded by the name in the answer.
-  if (done?.uploaded) expect((await fetch(`${url}/api/view?filename=${done.uploaded}&type=input`, { headers })).status).toBe(200);
+  if (driven?.uploaded) expect((await fetch(`${url}/api/view?filename=${driven.uploaded}&type=input`, { headers })).status).toBe(200);
 });
 
 const memberOf = (headers: Record<string, string>) =>
@@ -61,9 +61,9 @@ const memberOf = (headers: Record<string, string>) =>
     url,
   );
 
-it.each(Object.keys(publicClients))("%s takes back what it submitted and what it made", async (name) => {
-  const place = { base: `${url}/api`, headers };
-  await controlsOf[name]?.(place, (controls) => takeEverythingBack(memberOf(headers), controls));
+it.each(Object.keys(publicClients))("%s cancels its jobs and deletes its files", async (name) => {
+  const target = { base: `${url}/api`, headers };
+  await controlsOf[name]?.(target, (controls) => takeEverythingBack(memberOf(headers), controls));
 });
 
 it("cancels a job by path once and frees memory with and without a body", async () => {
@@ -105,8 +105,8 @@ it("returns previews as addresses that the token opens", async () => {
 it("opens no page by a token or its session", async () => {
   const cookie = harness.cookieOf("operator");
   const page = async (headers: Record<string, string>) => {
-    const { status, headers: answered } = await fetch(`${url}/settings/account`, { headers, redirect: "manual" });
-    return [status, answered.get("location")?.replace(/^.*(?=\/)|\?.*/g, "")];
+    const { status, headers: responseHeaders } = await fetch(`${url}/settings/account`, { headers, redirect: "manual" });
+    return [status, responseHeaders.get("location")?.replace(/^.*(?=\/)|\?.*/g, "")];
   };
   expect(await page({ cookie })).toEqual([200, undefined]);
   expect(await page(headers)).toEqual([404, undefined]);
@@ -160,7 +160,7 @@ describe("docs/api.md", async () => {
   });
 });
 
-it("tells listeners about a stop without waiting for them", async () => {
+it("notifies listeners of a stop without waiting for them", async () => {
   const { socket } = await openEvents(`${url}/ws`, headers);
   const closing = once(socket, "close");
   expect(await console.stop("SIGTERM")).toBe(0);

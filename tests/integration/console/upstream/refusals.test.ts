@@ -65,9 +65,9 @@ test("answers 416 with the file's size for an impossible range", async () => {
   const server = await startLittleServer((_, response) => void response.writeHead(416, { "content-range": "bytes */10" }).end());
   const connection = await harness.connect(server.url, "k");
   const path = `/api/view?filename=a.png&connection=${connection}`;
-  const answer = await harness.request(path, { as: "viewer", headers: { range: "bytes=99-" } });
-  expect([answer.status, answer.headers.get("content-range")]).toEqual([416, "bytes */10"]);
-  expect(await answer.json()).toMatchObject({ code: "RANGE_NOT_SATISFIABLE", request_id: answer.headers.get("x-request-id") });
+  const reply = await harness.request(path, { as: "viewer", headers: { range: "bytes=99-" } });
+  expect([reply.status, reply.headers.get("content-range")]).toEqual([416, "bytes */10"]);
+  expect(await reply.json()).toMatchObject({ code: "RANGE_NOT_SATISFIABLE", request_id: reply.headers.get("x-request-id") });
 });
 
 test("closes the connection of an oversized body", async () => {

@@ -1,4 +1,4 @@
-// Runners through the console's own routes for admins: what is added, what is refused and why, and what the audit log records.
+// Runners through the admin routes: additions, refusals with reasons, and the audit log.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type AuditPage } from "@/lib/contract/audit/audit";
 import { type Runner, type RunnerCheck, type RunnerSaved } from "@/lib/contract/runners/runners";
@@ -25,7 +25,7 @@ beforeAll(async () => {
 afterAll(() => Promise.all([harness.dispose(), server.close()]));
 
 const path = "/api/console/runners";
-const ask = (where: string, method: string, json?: object) => harness.request(where, { as: "admin", method, json });
+const request = (where: string, method: string, json?: object) => harness.request(where, { as: "admin", method, json });
 const list = async (): Promise<Runner[]> => (await (await harness.request(path, { as: "admin" })).json()).runners;
 async function lastActs(count: number) {
   const page: AuditPage = await (await harness.request(`/api/console/audit?limit=${count}`, { as: "admin" })).json();
@@ -33,25 +33,25 @@ async function lastActs(count: number) {
 }
 
 test("checks, adds, changes, pauses and removes a runner, with audit entries", async () => {
-  const { check }: { check: RunnerCheck } = await (await ask(`${path}/check`, "POST", { address: server.url })).json();
+  const { check }: { check: RunnerCheck } = await (await request(`${path}/check`, "POST", { address: server.url })).json();
   expect(check).toMatchObject({ ok: true, facts: { version: "0.27.0", classes: 1, devices: [{ vramTotal: 24_000_000_000 }] } });
   expect(await list()).toHaveLength(1);
 
-  const added = await ask(path, "POST", { address: `${server.url}/`, label: " Studio GPU ", tags: ["fast", "fast"], slots: 2 });
+  const added = await request(path, "POST", { address: `${server.url}/`, label: " Studio GPU ", tags: ["fast", "fast"], slots: 2 });
   expect(added.status).toBe(201);
   const { runner }: RunnerSaved = await added.json();
   expect(runner).toMatchObject({ address: server.url, label: "Studio GPU", tags: ["fast"], slots: 2, state: "ready", version: "0.27.0" });
   expect((await list()).map(({ label }) => label)).toContain("Studio GPU");
-  expect((await ask(path, "POST", { address: server.url })).status, "the same address again").toBe(409);
+  expect((await request(path, "POST", { address: server.url })).status, "the same address again").toBe(409);
 
-  const own = `${path}/${runner?.id}`;
-  const changed: RunnerSaved = await (await ask(own, "PATCH", { label: "Studio", tags: [] })).json();
-  expect(changed.runner).toMatchObject({ label: "Studio", tags: [], slots: 2 });
-  const paused: RunnerSaved = await (await ask(`${own}/state`, "PUT", { state: "paused" })).json();
+  const runnerPath = `${path}/${runner?.id}`;
+  const changedRunner: RunnerSaved = await (await request(runnerPath, "PATCH", { label: "Studio", tags: [] })).json();
+  expect(changedRunner.runner).toMatchObject({ label: "Studio", tags: [], slots: 2 });
+  const paused: RunnerSaved = await (await request(`${runnerPath}/state`, "PUT", { state: "paused" })).json();
   expect(paused.runner).toMatchObject({ state: "paused" });
-  expect((await ask(own, "DELETE")).status).toBe(204);
+  expect((await request(runnerPath, "DELETE")).status).toBe(204);
   expect(await list()).toHaveLength(1);
-  expect((await ask(own, "DELETE")).status).toBe(404);
+  expect((await request(runnerPath, "DELETE")).status).toBe(404);
   expect((await lastActs(7)).reverse()).toEqual([
     { action: "checkRunner", target: server.url, outcome: "fine", status: 200 },
     { action: "addRunner", target: "Studio GPU", outcome: server.url, status: 201 },
@@ -65,30 +65,32 @@ test("checks, adds, changes, pauses and removes a runner, with audit entries", a
 
 test("adds an unresponsive runner only on demand", async () => {
   const address = "http://127.0.0.1:9";
-  const refused = await ask(path, "POST", { address, label: "Asleep" });
+  const refused = await request(path, "POST", { address, label: "Asleep" });
   expect(refused.status).toBe(200);
   expect(await refused.json()).toMatchObject({ problem: { code: "not_reachable", message: expect.any(String) } });
   expect(await list()).toHaveLength(1);
   expect(await lastActs(1)).toMatchObject([{ action: "checkRunner", target: address, outcome: "not_reachable, not saved" }]);
 
-  const savedRunner: RunnerSaved = await (await ask(path, "POST", { address, label: "Asleep", keep: true })).json();
+  const savedRunner: RunnerSaved = await (await request(path, "POST", { address, label: "Asleep", keep: true })).json();
   expect(savedRunner.runner).toMatchObject({ state: "unreachable", reason: { code: "not_reachable" } });
-  const moved: RunnerSaved = await (await ask(`${path}/${savedRunner.runner?.id}`, "PATCH", { address: "http://127.0.0.1:11" })).json();
-  expect(moved.problem?.code).toBe("not_reachable");
+  const movedRunner: RunnerSaved = await (
+    await request(`${path}/${savedRunner.runner?.id}`, "PATCH", { address: "http://127.0.0.1:11" })
+  ).json();
+  expect(movedRunner.problem?.code).toBe("not_reachable");
   expect((await list()).map((runner) => runner.address)).toEqual([null, address]);
 });
 
 test("names a wrong field and keeps the built-in runner", async () => {
-  const wrong = await ask(path, "POST", { address: "ftp://10.0.0.12", label: "x" });
-  expect(wrong.status).toBe(400);
-  expect((await wrong.json()).message).toMatch(/^address: /);
-  expect((await ask(path, "POST", { address: "http://me:secret@10.0.0.12" })).status).toBe(400);
+  const response = await request(path, "POST", { address: "ftp://10.0.0.12", label: "x" });
+  expect(response.status).toBe(400);
+  expect((await response.json()).message).toMatch(/^address: /);
+  expect((await request(path, "POST", { address: "http://me:secret@10.0.0.12" })).status).toBe(400);
   const [builtIn] = await list();
   expect(builtIn).toMatchObject({ address: null, state: "ready" });
-  expect((await ask(`${path}/${builtIn?.id}`, "DELETE")).status).toBe(400);
+  expect((await request(`${path}/${builtIn?.id}`, "DELETE")).status).toBe(400);
 });
 
-test("names a job's runner even if removed, and what a waiting job waits for", async () => {
+test("names a job's runner even if removed, and what a job waits for", async () => {
   const gpu = await startRunnerServer({ objectInfo: gpuClasses(["house.safetensors"]) });
   const graph = (seed: number) => ({
     "1": { class_type: "LoadModel", inputs: { model: "house.safetensors" } },
@@ -99,13 +101,13 @@ test("names a job's runner even if removed, and what a waiting job waits for", a
     (await (await harness.request("/api/prompt", { as: "owner", method: "POST", json: { prompt: graph(seed) } })).json()).prompt_id;
   const read = async (id: string) => (await harness.request(`/api/jobs/${id}`, { as: "owner" })).json();
   try {
-    const { runner }: RunnerSaved = await (await ask(path, "POST", { address: gpu.address, label: "GPU" })).json();
-    const done = await submit(1);
-    await until("it has run", async () => (await read(done)).status === "completed");
-    expect(await read(done)).toMatchObject({ runner: { id: runner?.id, label: "GPU", attempt: 1 } });
+    const { runner }: RunnerSaved = await (await request(path, "POST", { address: gpu.address, label: "GPU" })).json();
+    const jobId = await submit(1);
+    await until("it has run", async () => (await read(jobId)).status === "completed");
+    expect(await read(jobId)).toMatchObject({ runner: { id: runner?.id, label: "GPU", attempt: 1 } });
     expect(await list()).toContainEqual(expect.objectContaining({ label: "GPU", done: 1, failed: 0 }));
 
-    await ask(`${path}/${runner?.id}/state`, "PUT", { state: "paused" });
+    await request(`${path}/${runner?.id}/state`, "PUT", { state: "paused" });
     const waiting = await submit(2);
     const waits = { state: "paused", runners: ["GPU"] };
     expect(await read(waiting)).toMatchObject({ status: "pending", waits });
@@ -113,8 +115,8 @@ test("names a job's runner even if removed, and what a waiting job waits for", a
     expect(queue.pending).toMatchObject([{ id: waiting, waits }]);
     await harness.request(`/api/jobs/${waiting}/cancel`, { as: "owner", method: "POST" });
 
-    expect((await ask(`${path}/${runner?.id}`, "DELETE")).status).toBe(204);
-    expect(await read(done)).toMatchObject({ runner: { label: "GPU" } });
+    expect((await request(`${path}/${runner?.id}`, "DELETE")).status).toBe(204);
+    expect(await read(jobId)).toMatchObject({ runner: { label: "GPU" } });
     expect(gpu.seen.submissions).toHaveLength(1);
   } finally {
     await gpu.close();

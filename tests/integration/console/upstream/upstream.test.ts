@@ -8,7 +8,7 @@ import { createResponseTracker } from "@/lib/server/upstream/deadline";
 import { createHttpSend, type HttpSend } from "@/lib/server/upstream/send";
 import { createUpstream, type UpstreamLimits } from "@/lib/server/upstream/upstream";
 import { createHarness } from "@/tests/support/harness";
-import { answerJson, type LittleServer, type Seen } from "@/tests/support/little-server";
+import { answerJson, type LittleServer, type ReceivedRequest } from "@/tests/support/little-server";
 import { startLittleServer } from "@/tests/support/servers";
 import { until } from "@/tests/support/until";
 
@@ -21,8 +21,8 @@ describe("upstream", () => {
   type Answer = Parameters<typeof startLittleServer>[0];
   const quick: Partial<UpstreamLimits> = { readMs: 400, writeMs: 400, firstRetryMs: 1, longestWaitMs: 50 };
 
-  async function against(answer: Answer, limits: Partial<UpstreamLimits> = {}) {
-    const server = await startLittleServer(answer);
+  async function against(respond: Answer, limits: Partial<UpstreamLimits> = {}) {
+    const server = await startLittleServer(respond);
     const send = createHttpSend({ connectTimeoutMs: 500 });
     open.push(server, send);
     return { server, send, upstream: createUpstream({ baseUrl: server.url, apiKey: "sk-key", send, limits: { ...quick, ...limits } }) };
@@ -33,9 +33,9 @@ describe("upstream", () => {
   test("parses answers and sends the key in one header, without Origin", async () => {
     const { server, upstream } = await against((_, response) => answerJson(response, { status: "active", more: 1 }));
     expect(await upstream.call(operations.getUser)).toEqual({ ok: true, value: { status: "active", more: 1 } });
-    const [seen] = server.seen;
-    expect(seen?.headers["x-api-key"]).toBe("sk-key");
-    expect([seen?.headers.origin, seen?.headers.cookie, seen?.headers.referer]).toEqual([undefined, undefined, undefined]);
+    const [request] = server.requests;
+    expect(request?.headers["x-api-key"]).toBe("sk-key");
+    expect([request?.headers.origin, request?.headers.cookie, request?.headers.referer]).toEqual([undefined, undefined, undefined]);
   });
 
   test("keeps the path of a base URL, with or without a final slash", async () => {
@@ -43,20 +43,20 @@ describe("upstream", () => {
     for (const baseUrl of [`${server.url}/deep/er`, `${server.url}/deep/er/`]) {
       await createUpstream({ baseUrl, apiKey: "k", send }).call(operations.getUser);
     }
-    expect(server.seen.map(({ url }) => url)).toEqual(["/deep/er/api/user", "/deep/er/api/user"]);
+    expect(server.requests.map(({ url }) => url)).toEqual(["/deep/er/api/user", "/deep/er/api/user"]);
   });
 
   test("joins query lists by comma and omits unset values", async () => {
     const { server, upstream } = await against((_, response) => answerJson(response, { jobs: [], pagination: {} }));
     await upstream.call(operations.listJobs, { query: { status: ["pending", "in_progress"], workflow_id: undefined, limit: 5 } });
-    expect(server.seen[0]?.url).toBe("/api/jobs?status=pending%2Cin_progress&limit=5");
+    expect(server.requests[0]?.url).toBe("/api/jobs?status=pending%2Cin_progress&limit=5");
   });
 
   test("escapes ids in paths", async () => {
     const { server, upstream } = await against((_, response) => answerJson(response, {}));
     for (const job_id of ["..", ".", "", "../../admin?x#y"])
       expect(codeOf(await upstream.call(operations.getJob, { params: { job_id } }))).toBe("NOT_FOUND");
-    expect(server.seen).toEqual([]);
+    expect(server.requests).toEqual([]);
   });
 
   test("rejects HTML, broken JSON, other shapes and redirects", async () => {
@@ -72,7 +72,7 @@ describe("upstream", () => {
     }
   });
 
-  test("does not buffer an answer beyond the limit", async () => {
+  test("doesn't buffer a response beyond the limit", async () => {
     const { upstream } = await against((_, response) => answerJson(response, { status: "a".repeat(5000) }), { jsonBytes: 1000 });
     expect(codeOf(await upstream.call(operations.getUser))).toBe("UPSTREAM_TOO_LARGE");
   });
@@ -97,18 +97,19 @@ describe("upstream", () => {
     expect(codeOf(await upstream.call(operations.getUser))).toBe("UPSTREAM_REFUSED_KEY");
   });
 
-  test("aborts the request when the caller leaves", async () => {
+  test("aborts the request when the caller disconnects", async () => {
     const { server, upstream } = await against(() => undefined, { readMs: 10_000 });
     const controller = new AbortController();
     const running = upstream.call(operations.getUser, { signal: controller.signal });
-    await expect.poll(() => server.seen.length).toBe(1);
+    await expect.poll(() => server.requests.length).toBe(1);
     controller.abort();
     expect(codeOf(await running)).toBe("CLIENT_GONE");
   });
 
   const failing = (times: number, status: number, headers: Record<string, string> = {}, body: unknown = {}): Answer => {
     let left = times;
-    return (_: Seen, response) => (left-- > 0 ? answerJson(response, body, status, headers) : answerJson(response, { status: "active" }));
+    return (_: ReceivedRequest, response) =>
+      left-- > 0 ? answerJson(response, body, status, headers) : answerJson(response, { status: "active" });
   };
 
   test.each([429, 502, 503, 504])("retries a read that meets %i at most twice", async (status) => {
@@ -116,7 +117,7 @@ describe("upstream", () => {
     expect(codeOf(await passing.upstream.call(operations.getUser))).toBe("ok");
     const lasting = await against(failing(9, status));
     expect(codeOf(await lasting.upstream.call(operations.getUser))).not.toBe("ok");
-    expect(lasting.server.seen.length).toBe(3);
+    expect(lasting.server.requests.length).toBe(3);
   });
 
   test("reports a 429 about credit, a 500 and a long Retry-After at once", async () => {
@@ -128,7 +129,7 @@ describe("upstream", () => {
     ]) {
       const { server, upstream } = await against(answer);
       expect(codeOf(await upstream.call(operations.getUser))).not.toBe("ok");
-      expect(server.seen.length).toBe(1);
+      expect(server.requests.length).toBe(1);
     }
   });
 
@@ -136,7 +137,7 @@ describe("upstream", () => {
     const { server, upstream } = await against(failing(9, status));
     expect(codeOf(await upstream.call(operations.submitPrompt, { json: { prompt: {} } }))).not.toBe("ok");
     await upstream.call(operations.manageQueue, { json: { clear: true } });
-    expect(server.seen.map(({ url }) => url)).toEqual(["/api/prompt", "/api/queue"]);
+    expect(server.requests.map(({ url }) => url)).toEqual(["/api/prompt", "/api/queue"]);
   });
 
   test("sends the key for content but not to its redirects", async () => {
@@ -150,8 +151,8 @@ describe("upstream", () => {
       const upstream = createUpstream({ baseUrl: server.url, apiKey: "sk-key", send, sendForeign: send });
       const result = await upstream.forward(operations.view, { query: { filename: "a.png" } });
       expect(result.ok && (await result.value.text())).toBe("PIXELS");
-      expect(server.seen[0]?.headers["x-api-key"]).toBe("sk-key");
-      const after = [...server.seen.slice(1), ...storage.server.seen.splice(0)];
+      expect(server.requests[0]?.headers["x-api-key"]).toBe("sk-key");
+      const after = [...server.requests.slice(1), ...storage.server.requests.splice(0)];
       expect(after).toHaveLength(1);
       expect(JSON.stringify(after[0]?.headers)).not.toContain("sk-key");
     }
@@ -163,15 +164,15 @@ describe("upstream", () => {
         (_, response) => void response.writeHead(302, location === undefined ? {} : { location }).end(),
       );
       expect(codeOf(await upstream.forward(operations.view, { query: { filename: "a" } }))).not.toBe("ok");
-      expect(server.seen.length).toBeLessThanOrEqual(6);
+      expect(server.requests.length).toBeLessThanOrEqual(6);
     }
   });
 
   test("rejects an answer with too many lists before reading it", async () => {
     const { upstream } = await against(
       (_, response) => {
-        const many = "[],".repeat(2_000_000);
-        response.writeHead(200, { "content-type": "application/json" }).end(`{"jobs":[],"pagination":{},"more":[${many}[]]}`);
+        const longText = "[],".repeat(2_000_000);
+        response.writeHead(200, { "content-type": "application/json" }).end(`{"jobs":[],"pagination":{},"more":[${longText}[]]}`);
       },
       { readMs: 20_000 },
     );
@@ -205,38 +206,38 @@ describe("unresponsive service", () => {
 
   test("waits for one read and fails the others fast when nothing answers", async () => {
     const { upstream } = await behind();
-    const leaving = new AbortController();
+    const controller = new AbortController();
     const ended: string[] = [];
     const reads = Array.from({ length: 6 }, (_, index) =>
-      upstream.call(operations.getUser, { signal: leaving.signal, waits: "poll" }).then((result) => {
+      upstream.call(operations.getUser, { signal: controller.signal, waits: "poll" }).then((result) => {
         ended.push(result.ok ? "answered" : result.failure.code);
         return index;
       }),
     );
     // No browser waits for this call, so it has a longer limit.
-    const background = upstream.call(operations.getUser, { signal: leaving.signal }).then(() => void ended.push("background"));
+    const background = upstream.call(operations.getUser, { signal: controller.signal }).then(() => void ended.push("background"));
     await until("all but the patient one are over", () => ended.length === 5);
     expect(ended).toEqual(Array(5).fill("UPSTREAM_TIMEOUT"));
     expect(ended).not.toContain("background");
-    leaving.abort();
+    controller.abort();
     await Promise.all([...reads, background]);
   });
 
   test("retries a read on a dead line when another read is answered", async () => {
     let isBack = false;
     const { upstream, server } = await behind(() => isBack);
-    const ask = () => upstream.call(operations.getUser, { waits: "poll" });
-    const patient = ask();
-    await until("the patient one is asked", () => server.seen.length === 1);
-    const second = await ask();
+    const call = () => upstream.call(operations.getUser, { waits: "poll" });
+    const patient = call();
+    await until("the patient one is asked", () => server.requests.length === 1);
+    const second = await call();
     expect(second).toMatchObject({ ok: false, failure: { code: "UPSTREAM_TIMEOUT" } });
     isBack = true;
     // Its first connection is still open and never answers.
-    await until("somebody is answered", async () => (await ask()).ok);
+    await until("somebody is answered", async () => (await call()).ok);
     expect(await patient).toMatchObject({ ok: true, value: { status: "active" } });
   });
 
-  test("does not delay a page as long as its own read may take", async () => {
+  test("doesn't delay a page as long as its own read may take", async () => {
     const harness = await createHarness({ upstreamLimits: { pageMs: 100, readMs: 20_000 } });
     const server = await startLittleServer(() => undefined);
     open.push(server);

@@ -9,7 +9,7 @@ let world: Awaited<ReturnType<typeof createWebhookWorld>>;
 beforeAll(async () => void (world = await createWebhookWorld()));
 afterAll(() => world.dispose());
 beforeEach(() => {
-  world.receiver.seen.length = 0;
+  world.receiver.requests.length = 0;
   world.responses.length = 0;
 });
 
@@ -19,16 +19,16 @@ it("shows a secret once and stores secret and address sealed", async () => {
   const { webhook, secret } = await world.add();
   expect(secret).toMatch(/^whsec_[\w+/=]{44}$/);
   expect(webhook.origin).toBe(world.receiver.url);
-  const listed = await (await world.request("/api/console/webhooks", { as: "admin" })).text();
-  const stored = await world.harness.stored();
-  for (const text of [listed, stored]) expect([text.includes(secret), text.includes("of-the-receiver")]).toEqual([false, false]);
+  const listText = await (await world.request("/api/console/webhooks", { as: "admin" })).text();
+  const storedText = await world.harness.stored();
+  for (const text of [listText, storedText]) expect([text.includes(secret), text.includes("of-the-receiver")]).toEqual([false, false]);
 });
 
 it("signs a test and records its request and response", async () => {
   world.responses.push({ status: 200, body: `thanks\n${"x".repeat(5000)}` });
   const { webhook, secret } = await world.add();
   const delivery = await world.sendTest(webhook.id);
-  const [request] = world.receiver.seen;
+  const [request] = world.receiver.requests;
   expect(request).toMatchObject({ method: "POST", url: "/hook?token=of-the-receiver", headers: { "content-type": "application/json" } });
   expect(request?.headers["webhook-id"]).toBe(delivery.eventId);
   const [payload] = world.received(secret);
@@ -59,32 +59,32 @@ it("retries with growing waits and the same event id until the receiver recovers
   expect(delivery).toMatchObject({ attempts: 4, last: { status: 204 } });
   expect(waits[1]).toBeGreaterThan(2 * (waits[0] ?? 0));
   expect(waits[2]).toBe(150_000);
-  expect(world.receiver.seen.map(({ headers }) => headers["webhook-id"])).toEqual([event, event, event, event]);
+  expect(world.receiver.requests.map(({ headers }) => headers["webhook-id"])).toEqual([event, event, event, event]);
   expect(() => world.received(secret)).not.toThrow();
 });
 
 it("stops retrying after 24 hours", async () => {
   // Its clock advances by a day, and the library accepts no signature from tomorrow.
-  const own = await createWebhookWorld();
-  const { webhook } = await own.add();
-  await addEvent(webhook.id, own);
-  const state = async () => (await own.deliveries(webhook.id))[0];
-  own.responses.push(...Array.from({ length: 60 }, () => ({ status: 500 })));
-  own.harness.console.webhooks.changed(own.connection);
+  const ownWorld = await createWebhookWorld();
+  const { webhook } = await ownWorld.add();
+  await addEvent(webhook.id, ownWorld);
+  const state = async () => (await ownWorld.deliveries(webhook.id))[0];
+  ownWorld.responses.push(...Array.from({ length: 60 }, () => ({ status: 500 })));
+  ownWorld.harness.console.webhooks.changed(ownWorld.connection);
   let attempts = 0;
   const failedDelivery = await until("it is given up", async () => {
     const now = await state();
-    // Once for each attempt: a later one may be under way.
+    // Once per attempt: a later one may be running.
     if (now?.state === "pending" && now.attempts > attempts) {
       attempts = now.attempts;
-      own.pass((now.nextAt ?? 0) - own.harness.console.now());
+      ownWorld.pass((now.nextAt ?? 0) - ownWorld.harness.console.now());
     }
     return now?.state === "failed" ? now : undefined;
   });
   expect(failedDelivery.attempts).toBeGreaterThan(5);
   expect(failedDelivery.attempts).toBeLessThan(25);
   expect((failedDelivery.last?.at ?? 0) - failedDelivery.createdAt).toBe(24 * HOUR_MS);
-  await own.dispose();
+  await ownWorld.dispose();
 });
 
 it("stops retrying when the receiver answers 410", async () => {
@@ -104,7 +104,7 @@ it("follows no redirect", async () => {
       world.responses.push({ status, headers: { location: `${inside.url}/metadata` } });
       expect(await world.sendTest(webhook.id)).toMatchObject({ state: "failed", last: { status, problem: "redirected" } });
     }
-    expect(inside.seen).toEqual([]);
+    expect(inside.requests).toEqual([]);
   } finally {
     await inside.close();
   }
@@ -134,14 +134,14 @@ it.each([
   await expect(world.add({ url, ...change })).rejects.toThrow("INVALID_BODY");
 });
 
-it("reports a receiver that does not answer in time", async () => {
+it("reports a receiver that doesn't answer in time", async () => {
   const { store, ring, log, now } = world.harness.console;
   const never = (request: Request) =>
     new Promise<Response>((_, reject) => request.signal.addEventListener("abort", () => reject(new Error("late"))));
   const deliverer = createDeliverer({ webhooks: store.webhooks, ring, log, now, send: never, timeoutMs: 20 });
   const { webhook } = await world.add({ isEnabled: false });
-  const added = { webhookId: webhook.id, eventId: "evt_slow", type: "queue.idle", body: bodyOfEvent(), createdAt: now() };
-  const claimed = await store.webhooks.addClaimed({ ...added, giveUpAt: now() + HOUR_MS }, now());
+  const delivery = { webhookId: webhook.id, eventId: "evt_slow", type: "queue.idle", body: bodyOfEvent(), createdAt: now() };
+  const claimed = await store.webhooks.addClaimed({ ...delivery, giveUpAt: now() + HOUR_MS }, now());
   expect(claimed && (await deliverer.attempt(claimed))).toMatchObject({ state: "pending", problem: "timeout", attempts: 1 });
   await deliverer.stop();
 });
@@ -151,18 +151,18 @@ it("delivers to other receivers while one hangs", async () => {
   const slow = await startLittleServer((_request, response) =>
     new Promise<void>((resolve) => pendingResponses.push(resolve)).then(() => response.end()),
   );
-  const own = await createWebhookWorld({ LIGHTDESK_TRUSTED_HOSTS: `${slow.host},${world.receiver.host}` });
+  const ownWorld = await createWebhookWorld({ LIGHTDESK_TRUSTED_HOSTS: `${slow.host},${world.receiver.host}` });
   try {
-    const { webhook: hanging } = await own.add({ url: slow.url });
-    const { webhook } = await own.add({ url: world.receiver.url });
-    for (let count = 0; count < 20; count += 1) await addEvent(hanging.id, own);
-    await addEvent(webhook.id, own);
-    own.harness.console.webhooks.changed(own.connection);
-    await until("the other one is delivered", async () => (await own.deliveries(webhook.id))[0]?.state === "delivered");
-    expect(slow.seen.length).toBeLessThanOrEqual(2);
+    const { webhook: hanging } = await ownWorld.add({ url: slow.url });
+    const { webhook } = await ownWorld.add({ url: world.receiver.url });
+    for (let count = 0; count < 20; count += 1) await addEvent(hanging.id, ownWorld);
+    await addEvent(webhook.id, ownWorld);
+    ownWorld.harness.console.webhooks.changed(ownWorld.connection);
+    await until("the other one is delivered", async () => (await ownWorld.deliveries(webhook.id))[0]?.state === "delivered");
+    expect(slow.requests.length).toBeLessThanOrEqual(2);
   } finally {
     for (const release of pendingResponses) release();
-    await own.dispose();
+    await ownWorld.dispose();
     await slow.close();
   }
 });
@@ -172,7 +172,7 @@ it("signs with both secrets for a day after a renewal", async () => {
   const renewed = await (await world.change(webhook.id, { renewSecret: "keep-old" })).json();
   await world.sendTest(webhook.id);
   for (const secret of [first, renewed.secret]) expect(() => world.received(secret)).not.toThrow();
-  world.receiver.seen.length = 0;
+  world.receiver.requests.length = 0;
   const last = await (await world.change(webhook.id, { renewSecret: "at-once" })).json();
   expect(last.webhook.oldSecretUntil).toBeUndefined();
   await world.sendTest(webhook.id);
@@ -185,7 +185,7 @@ it("keeps address and secret when only the name changes", async () => {
   const response = await world.change(webhook.id, { name: "Another name" });
   expect(await response.json()).toEqual({ webhook: { ...webhook, name: "Another name" } });
   await world.sendTest(webhook.id);
-  expect(world.receiver.seen[0]?.url).toBe("/hook?token=of-the-receiver");
+  expect(world.receiver.requests[0]?.url).toBe("/hook?token=of-the-receiver");
   expect(() => world.received(secret)).not.toThrow();
 });
 
@@ -196,8 +196,8 @@ it("makes one attempt on demand and keeps the schedule", async () => {
   world.responses.push({ status: 500 }, { status: 500 });
   world.harness.console.webhooks.changed(world.connection);
   const waiting = await until("the first attempt", async () => ((await state())?.attempts === 1 ? state() : undefined));
-  const again = await world.sendAgain(webhook.id, waiting.id);
-  expect(again).toMatchObject({ state: "pending", attempts: 2, nextAt: waiting.nextAt, last: { status: 500 } });
+  const resentDelivery = await world.sendAgain(webhook.id, waiting.id);
+  expect(resentDelivery).toMatchObject({ state: "pending", attempts: 2, nextAt: waiting.nextAt, last: { status: 500 } });
   const delivered = await world.sendAgain(webhook.id, waiting.id);
   expect([delivered.state, delivered.attempts, delivered.nextAt]).toEqual(["delivered", 3, undefined]);
   world.responses.push({ status: 500 });
@@ -241,7 +241,7 @@ describe("a disabled webhook", () => {
     expect(await world.deliveries(webhook.id)).toEqual([]);
   });
 
-  it("starts anew when it is enabled after another process stored its state", async () => {
+  it("restarts when enabled after another process stored its state", async () => {
     const { connection, webhook } = await begin({ isEnabled: false });
     const { console: desk } = world.harness;
     await record(connection, [], desk.now());
@@ -253,11 +253,11 @@ describe("a disabled webhook", () => {
   it.each([
     ["sends", 1, "delivered"],
     ["gives up", -1, "failed"],
-  ])("%s a waiting delivery when it is enabled %s h before its time is over", async (_what, hours, expected) => {
+  ])("%s a pending delivery when enabled %s h before its expiry", async (_what, hours, expected) => {
     const { webhook } = await world.add({ isEnabled: false });
     const { store, now } = world.harness.console;
-    const added = { webhookId: webhook.id, eventId: "evt_waiting", type: "queue.idle", body: bodyOfEvent(), createdAt: now() };
-    const claimed = await store.webhooks.addClaimed({ ...added, giveUpAt: now() + hours * HOUR_MS }, now());
+    const delivery = { webhookId: webhook.id, eventId: "evt_waiting", type: "queue.idle", body: bodyOfEvent(), createdAt: now() };
+    const claimed = await store.webhooks.addClaimed({ ...delivery, giveUpAt: now() + hours * HOUR_MS }, now());
     if (claimed) await store.webhooks.release(claimed, now());
     await world.change(webhook.id, { isEnabled: true });
     await until(`it is ${expected}`, async () => (await world.deliveries(webhook.id))[0]?.state === expected);
@@ -269,25 +269,25 @@ describe("a disabled webhook", () => {
     await world.request(`/api/console/connections/${connection}`, { as: "admin", method: "DELETE" });
     const response = await world.request(`/api/console/webhooks/${webhook.id}/deliveries`, { as: "admin" });
     expect([response.status, await world.harness.console.store.webhooks.listDeliveries(webhook.id, 10)]).toEqual([404, []]);
-    expect(world.receiver.seen).toEqual([]);
+    expect(world.receiver.requests).toEqual([]);
   });
 });
 
 it("keeps the newest 1,000 deliveries for 7 days", async () => {
-  const own = await createWebhookWorld();
-  const { store, now, webhooks } = own.harness.console;
-  const { webhook } = await own.add();
+  const ownWorld = await createWebhookWorld();
+  const { store, now, webhooks } = ownWorld.harness.console;
+  const { webhook } = await ownWorld.add();
   const at = now();
   for (let index = 0; index < 1003; index += 1) {
-    const added = { webhookId: webhook.id, eventId: `evt_${index}`, type: "queue.idle", body: "{}", createdAt: at + index };
-    await store.webhooks.addClaimed({ ...added, giveUpAt: at }, at);
+    const delivery = { webhookId: webhook.id, eventId: `evt_${index}`, type: "queue.idle", body: "{}", createdAt: at + index };
+    await store.webhooks.addClaimed({ ...delivery, giveUpAt: at }, at);
   }
   const deliveries = await store.webhooks.listDeliveries(webhook.id, 2000);
   expect([deliveries.length, deliveries.at(-1)?.eventId]).toEqual([1000, "evt_3"]);
-  own.pass(8 * 24 * HOUR_MS);
-  webhooks.changed(own.connection);
+  ownWorld.pass(8 * 24 * HOUR_MS);
+  webhooks.changed(ownWorld.connection);
   await until("they are deleted", async () => (await store.webhooks.listDeliveries(webhook.id, 1)).length === 0);
-  await own.dispose();
+  await ownWorld.dispose();
 });
 
 it("audits each action and rejects changes while read-only", async () => {
@@ -315,8 +315,15 @@ function bodyOfEvent(): string {
 /** An event that is due now; its id. */
 async function addEvent(webhookId: string, { harness: { console: desk } } = world): Promise<string> {
   const eventId = `evt_${crypto.randomUUID()}`;
-  const added = { webhookId, eventId, type: "queue.idle", body: bodyOfEvent(), createdAt: desk.now(), giveUpAt: desk.now() + 24 * HOUR_MS };
-  const claimed = await desk.store.webhooks.addClaimed(added, desk.now());
+  const delivery = {
+    webhookId,
+    eventId,
+    type: "queue.idle",
+    body: bodyOfEvent(),
+    createdAt: desk.now(),
+    giveUpAt: desk.now() + 24 * HOUR_MS,
+  };
+  const claimed = await desk.store.webhooks.addClaimed(delivery, desk.now());
   if (claimed) await desk.store.webhooks.release(claimed, desk.now());
   return eventId;
 }

@@ -8,18 +8,18 @@ import { until } from "@/tests/support/until";
 import { createWebhookWorld } from "./webhook-world";
 
 let world: Awaited<ReturnType<typeof createWebhookWorld>>;
-let made: Awaited<ReturnType<typeof world.add>>;
+let savedWebhook: Awaited<ReturnType<typeof world.add>>;
 const ALL = ["job.completed", "job.failed", "queue.idle", "connection.down", "connection.up", "runner.down", "runner.up"];
 const PROMPT = "a secret garden in the first light";
 
 beforeAll(async () => {
   world = await createWebhookWorld({ LIGHTDESK_PUBLIC_URL: "http://desk.test" });
   world.jobs.push(job("old", { status: "completed" }));
-  made = await world.add({ events: ALL });
+  savedWebhook = await world.add({ events: ALL });
   await world.looked();
 });
 afterAll(() => world.dispose());
-beforeEach(() => void (world.receiver.seen.length = 0));
+beforeEach(() => void (world.receiver.requests.length = 0));
 
 let count = 0;
 function job(id: string, change: Record<string, unknown>) {
@@ -31,7 +31,7 @@ function job(id: string, change: Record<string, unknown>) {
   };
 }
 const look = () => world.harness.console.webhooks.changed(world.connection);
-const payloadOf = (type: string) => world.received(made.secret).find((payload) => payload.type === type);
+const payloadOf = (type: string) => world.received(savedWebhook.secret).find((payload) => payload.type === type);
 
 it("reports the end of a job and of the queue", async () => {
   const item = job("one", {});
@@ -57,7 +57,7 @@ it("reports a failure without the prompt that its reason quotes", async () => {
   expect(payloadOf("job.failed")).toMatchObject({
     data: { job: { failure: { code: "ValueError", message: "CLIPTextEncode: Could not parse '…" } } },
   });
-  for (const { body } of world.receiver.seen) expect(body.toString()).not.toContain("secret garden");
+  for (const { body } of world.receiver.requests) expect(body.toString()).not.toContain("secret garden");
 });
 
 it("includes the prompt only where the webhook is set to", async () => {
@@ -66,7 +66,7 @@ it("includes the prompt only where the webhook is set to", async () => {
   world.jobs.push(job("prompted", { status: "completed" }));
   await until("both arrive", () => (look(), payloadOf("job.completed") && world.types("/prompts").length === 1));
   const [withPrompt] = await world.deliveries(webhook.id);
-  const [without] = (await world.deliveries(made.webhook.id)).filter(({ type }) => type === "job.completed");
+  const [without] = (await world.deliveries(savedWebhook.webhook.id)).filter(({ type }) => type === "job.completed");
   expect([withPrompt?.request, without?.request].map((text) => text?.includes(PROMPT))).toEqual([true, false]);
   await world.request(`/api/console/webhooks/${webhook.id}`, { as: "admin", method: "DELETE" });
 });
@@ -79,30 +79,30 @@ it("ignores cancelled, removed and earlier jobs", async () => {
   world.jobs.splice(world.jobs.indexOf(removed), 1);
   world.jobs.push(job("after", { status: "completed" }));
   await until("the one after them arrives", () => (look(), payloadOf("job.completed")));
-  const ids = world.received(made.secret).flatMap(({ data }) => ("job" in data ? [data.job.id] : []));
+  const ids = world.received(savedWebhook.secret).flatMap(({ data }) => ("job" in data ? [data.job.id] : []));
   expect(ids).toEqual(["after"]);
 });
 
 /** Jobs of a service of its own, `everyMs` apart, and checks of them. */
 async function startChecks(length: number, everyMs: number) {
-  const own = await createWebhookWorld();
-  const access = await openUnattended(own.harness.console, own.connection);
+  const ownWorld = await createWebhookWorld();
+  const access = await openUnattended(ownWorld.harness.console, ownWorld.connection);
   if (!access.ok) throw new Error(access.failure.message);
   const create_time = 1_767_225_600_000;
   const queue = Array.from({ length }, (_, index) => ({ ...job(`q${index}`, {}), create_time: create_time + index * everyMs }));
-  own.jobs.push(...queue);
+  ownWorld.jobs.push(...queue);
   let before: JobsState | undefined;
   const lookOnce = async (...ended: number[]) => {
     for (const index of ended) Object.assign(queue[index] ?? {}, { status: "completed" });
     // These checks run in quicker succession than shared answers expire.
-    own.harness.console.jobAnswers.changed();
-    const requests = own.upstream.seen.length;
+    ownWorld.harness.console.jobAnswers.changed();
+    const requests = ownWorld.upstream.requests.length;
     const result = await findEndedJobs(access.value, before, new AbortController().signal);
     if (!result.ok) throw new Error(result.failure.message);
     before = result.value.state;
-    return { requests: own.upstream.seen.length - requests, ended: result.value.ended.map(({ id }) => id) };
+    return { requests: ownWorld.upstream.requests.length - requests, ended: result.value.ended.map(({ id }) => id) };
   };
-  return { own, queue, lookOnce, openCount: () => before?.open.length ?? 0 };
+  return { own: ownWorld, queue, lookOnce, openCount: () => before?.open.length ?? 0 };
 }
 
 it("reports each job of a burst once", async () => {
@@ -147,11 +147,11 @@ it("reads a long queue in few requests and misses no end", async () => {
 
 it("sends an event once when several processes detect it", async () => {
   const { console: desk } = world.harness;
-  const others = [1, 2, 3].map(() => createWatcher(desk, () => undefined));
-  for (const other of others) other.start();
+  const watchers = [1, 2, 3].map(() => createWatcher(desk, () => undefined));
+  for (const watcher of watchers) watcher.start();
   world.jobs.push(...["a", "b", "c"].map((id) => job(id, { status: "completed" })));
   const all = [
-    ...others.map(
+    ...watchers.map(
       ({ wake }) =>
         () =>
           wake(world.connection),
@@ -159,26 +159,26 @@ it("sends an event once when several processes detect it", async () => {
     look,
   ];
   await until("they arrive", () => (all.forEach((wake) => wake()), world.types().filter((type) => type === "job.completed").length >= 3));
-  await Promise.all(others.map((other) => other.stop()));
+  await Promise.all(watchers.map((other) => other.stop()));
   world.jobs.push(job("d", { status: "completed" }));
   await until("the next arrives", () => (look(), world.types().filter((type) => type === "job.completed").length >= 4));
-  const ids = world.received(made.secret).flatMap(({ data }) => ("job" in data ? [data.job.id] : []));
+  const ids = world.received(savedWebhook.secret).flatMap(({ data }) => ("job" in data ? [data.job.id] : []));
   expect(ids.sort()).toEqual(["a", "b", "c", "d"]);
 });
 
-it("runs one check of a connection at a time", async () => {
+it("runs one check per connection at a time", async () => {
   let release = (): void => undefined;
   world.service.answers = new Promise((resolve) => (release = resolve));
-  const before = world.upstream.seen.length;
-  const reads = () => world.upstream.seen.length - before;
+  const before = world.upstream.requests.length;
+  const reads = () => world.upstream.requests.length - before;
   await until("the check waits", () => (look(), reads() > 0));
-  const begun = world.checks();
+  const checksBefore = world.checks();
   for (let count = 0; count < 5; count += 1) {
     look();
-    // A request through the same store lets the watcher act.
-    await world.deliveries(made.webhook.id);
+    // A request through the same store triggers the watcher.
+    await world.deliveries(savedWebhook.webhook.id);
   }
-  expect([reads(), world.checks()]).toEqual([1, begun]);
+  expect([reads(), world.checks()]).toEqual([1, checksBefore]);
   release();
 });
 
@@ -193,7 +193,7 @@ it("reports an outage once after three failures, and its end", async () => {
   expect(world.types()).toEqual(["connection.down", "connection.up"]);
 });
 
-it("reports no end of an outage that was too short to report", async () => {
+it("doesn't report the end of an unreported outage", async () => {
   const { console: desk } = world.harness;
   const access = await openUnattended(desk, world.connection);
   if (!access.ok) throw new Error(access.failure.message);
@@ -233,15 +233,15 @@ it("reports once that a runner is down, and that it is up", async () => {
   const [builtIn] = await desk.serviceRunners().list();
   if (!builtIn) throw new Error("no runner");
   let before: Awaited<ReturnType<typeof checkConnection>>["state"] | undefined;
-  const seen: string[][] = [];
+  const batches: string[][] = [];
   for (const state of ["ready", "unreachable", "unreachable", "checking", "ready", "paused", "set_aside"] as const) {
     const runner = { ...builtIn, id: "gpu", label: "GPU", state, reason: null };
     const composition = { ...desk, serviceRunners: () => ({ ...desk.serviceRunners(), list: async () => [runner] }) };
     const checkResult = await checkConnection({ composition, webhooks, before, signal: new AbortController().signal }, access.value);
-    seen.push(checkResult.detected.map(({ payload }) => payload.type).filter((type) => type.startsWith("runner")));
+    batches.push(checkResult.detected.map(({ payload }) => payload.type).filter((type) => type.startsWith("runner")));
     before = checkResult.state;
   }
-  expect(seen).toEqual([[], ["runner.down"], [], [], ["runner.up"], [], ["runner.down"]]);
+  expect(batches).toEqual([[], ["runner.down"], [], [], ["runner.up"], [], ["runner.down"]]);
 });
 
 it("reports a batch once, after its last job or a minute after its sender stopped", async () => {

@@ -1,10 +1,10 @@
-// A console with a receiver of webhooks that it may reach, and a service whose jobs the test decides.
+// A console with a reachable webhook receiver, and a service whose jobs the test controls.
 import { Webhook } from "standardwebhooks";
 import { type DeliveryView, type WebhookSaved } from "@/lib/contract/webhook-events";
 import { type WebhookPayload, webhookPayloadSchema } from "@/lib/contract/webhooks";
 import { getProcessState } from "@/lib/server/running";
 import { createHarness } from "@/tests/support/harness";
-import { answerJson, type Seen, startLittleServer } from "@/tests/support/little-server";
+import { answerJson, type ReceivedRequest, startLittleServer } from "@/tests/support/little-server";
 import { until } from "@/tests/support/until";
 
 type Job = Record<string, unknown> & { id: string; status: string };
@@ -45,13 +45,13 @@ export async function createWebhookWorld(settings: Record<string, string> = {}) 
   });
   const connection = await harness.connect(upstream.url, "key-of-the-service");
   /** Handlers use the composition of their process; some tests have two worlds. */
-  const request: typeof harness.request = (to, asking) => {
+  const request: typeof harness.request = (to, options) => {
     getProcessState().composition = harness.console;
-    return harness.request(to, asking);
+    return harness.request(to, options);
   };
   const path = "/api/console/webhooks";
   const hookPath = "/hook?token=of-the-receiver";
-  const at = (path: string) => receiver.seen.filter(({ url }) => url === path);
+  const at = (path: string) => receiver.requests.filter(({ url }) => url === path);
   const { webhooks } = harness.console.store;
   const take = webhooks.takeWatch.bind(webhooks);
   const looks = new Map<string, number>();
@@ -87,7 +87,7 @@ export async function createWebhookWorld(settings: Record<string, string> = {}) 
     },
     /** How often a check of the connection began. */
     checks: () => looks.get(connection) ?? 0,
-    /** Once a look at the connection that began after this call has ended, because the next one has begun. */
+    /** Once a check that began after this call has ended. */
     async looked(id = connection) {
       const before = looks.get(id) ?? 0;
       const look = () => harness.console.webhooks.changed(id);
@@ -109,7 +109,7 @@ export async function createWebhookWorld(settings: Record<string, string> = {}) 
 }
 
 /** Throws unless the request is signed with the secret. */
-function verified({ headers, body }: Pick<Seen, "headers" | "body">, secret: string): WebhookPayload {
+function verified({ headers, body }: Pick<ReceivedRequest, "headers" | "body">, secret: string): WebhookPayload {
   const sentHeaders = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]));
   return webhookPayloadSchema.parse(new Webhook(secret).verify(body.toString("utf8"), sentHeaders));
 }

@@ -11,19 +11,19 @@ import { AtPage } from "@/tests/support/at-page";
 import { inApp, renderInApp } from "../render";
 
 const network = { isBroken: false };
-let sent: unknown[] = [];
+let bodies: unknown[] = [];
 
 beforeEach(() => {
   vi.useFakeTimers();
   // jsdom has no media queries; the screen is a wide one.
   vi.stubGlobal("matchMedia", () => ({ matches: true, addEventListener: () => undefined, removeEventListener: () => undefined }));
   network.isBroken = true;
-  sent = [];
+  bodies = [];
   // `fetch` is replaced: it records requests and answers like the console.
   vi.stubGlobal("fetch", async (_path: string, init: RequestInit = {}) => {
     if (network.isBroken) throw new TypeError("offline");
     if (init.method !== "POST") return Response.json({ history: [] });
-    sent.push(JSON.parse(String(init.body)));
+    bodies.push(JSON.parse(String(init.body)));
     return Response.json({ code: "OK", message: "" });
   });
 });
@@ -60,11 +60,11 @@ it("keeps a typed word when clearing fails and clears next time", async () => {
   expect(dialog.getByRole<HTMLInputElement>("textbox").value).toBe("clear");
   network.isBroken = false;
   await submit();
-  expect(sent).toEqual([{ clear: true }]);
+  expect(bodies).toEqual([{ clear: true }]);
   expect(screen.getByText("History cleared")).toBeDefined();
 });
 
-it("says what it does with the selected entries where the bar of the selection was", async () => {
+it("shows the result in place of the selection bar", async () => {
   network.isBroken = false;
   await show();
   await select("old-1");
@@ -79,9 +79,9 @@ it("says what it does with the selected entries where the bar of the selection w
   expect(screen.getByRole("region", { name: "Actions for the selected jobs" }).textContent).toContain("removed");
 });
 
-it("says of how many its entries are some, as the service counts ended jobs", async () => {
-  const counted = { jobs: [], pagination: { total: 240, limit: 1, offset: 0, has_more: true } };
-  vi.stubGlobal("fetch", async (path: string) => Response.json(path.startsWith("/api/jobs?") ? counted : { history: [] }));
+it("shows its entries as a part of all ended jobs", async () => {
+  const countResponse = { jobs: [], pagination: { total: 240, limit: 1, offset: 0, has_more: true } };
+  vi.stubGlobal("fetch", async (path: string) => Response.json(path.startsWith("/api/jobs?") ? countResponse : { history: [] }));
   const value: JobsView = { rows: [{ id: "old-1", word: "completed", state: "completed", outputs: 0 }], unreadable: 0 };
   const history = Promise.resolve(ok({ value, atMs: Date.now() }));
   await act(async () => {
@@ -98,7 +98,7 @@ it("says of how many its entries are some, as the service counts ended jobs", as
   expect(screen.getByRole("navigation", { name: "Pages" }).textContent).toMatch(/^1.1 of 240/);
 });
 
-it("holds the rows of a later page when jobs arrive, and leads to the first page", async () => {
+it("keeps a later page's rows when jobs arrive and links to the first", async () => {
   const entry = (prompt_id: string) => ({ prompt_id, status: { status_str: "success", completed: true, messages: [] } });
   const response = { history: [entry("new-1"), entry("old-1")] };
   vi.stubGlobal("fetch", async (path: string) =>

@@ -1,6 +1,6 @@
 import { act, cleanup, fireEvent, screen, within } from "@testing-library/react";
 import { describe, expect, it, vi } from "vitest";
-import { JobActAnswer, JobActions, useJobActs } from "@/components/jobs/job/job-actions";
+import { JobActionResult, JobActions, useJobActions } from "@/components/jobs/job/job-actions";
 import { type JobFacts } from "@/components/jobs/job/job-facts";
 import { UNDO_WINDOW_MS } from "@/components/ui/hooks/use-pending-undo";
 import { renderInApp } from "../render";
@@ -8,33 +8,33 @@ import { factsOf, graph } from "./sample-job";
 
 describe("actions of a job's page", () => {
   function Acts({ facts, connection = "c1" }: { facts: JobFacts; connection?: string }) {
-    const acts = useJobActs({ jobId: "job-1", connection, onDone: () => undefined });
+    const actions = useJobActions({ jobId: "job-1", connection, onDone: () => undefined });
     return (
       <>
-        <JobActions facts={facts} acts={acts} />
-        <JobActAnswer facts={facts} acts={acts} />
+        <JobActions facts={facts} actions={actions} />
+        <JobActionResult facts={facts} actions={actions} />
       </>
     );
   }
   const names = () => [...screen.queryAllByRole("button"), ...screen.queryAllByRole("link")].map((element) => element.textContent);
-  /** `fetch` is replaced: it records requests and gives these answers. */
+  /** Replaces `fetch`: records requests and returns these responses. */
   function answering(answers: Record<string, unknown>) {
-    const sent: { path: string; json: unknown }[] = [];
+    const requests: { path: string; json: unknown }[] = [];
     vi.stubGlobal("fetch", async (path: string, init: RequestInit = {}) => {
-      if (init.method === "POST") sent.push({ path, json: JSON.parse(String(init.body)) });
+      if (init.method === "POST") requests.push({ path, json: JSON.parse(String(init.body)) });
       const response = Object.entries(answers).find(([start]) => path.startsWith(start))?.[1];
       return response instanceof Response ? response : Response.json(response);
     });
-    return sent;
+    return requests;
   }
   const press = async (name: string) => act(async () => void fireEvent.click(screen.getByRole("button", { name })));
 
-  it("is what its state allows", () => {
+  it("depends on its state", () => {
     const offered = (extra: object) => {
       renderInApp(<Acts facts={factsOf(extra)} />);
-      const found = names();
+      const namesBefore = names();
       cleanup();
-      return found;
+      return namesBefore;
     };
     expect(offered({ status: "pending" })).toEqual(["Cancel job", "New seeds", "Run again", "Make an app", "Edit & run"]);
     expect(offered({ status: "executing" })).toEqual(["Stop job", "New seeds", "Run again", "Make an app", "Edit & run"]);
@@ -43,24 +43,24 @@ describe("actions of a job's page", () => {
     expect(offered({ status: "completed", workflow: undefined })).toEqual([]);
   });
 
-  it("is not Stop where the service has none, with a reason", async () => {
+  it("explains why Stop is missing", async () => {
     answering({ "/api/console/capabilities": { "jobs.stop": false } });
     renderInApp(<Acts facts={factsOf({ status: "executing" })} connection="core-1" />);
     expect(await screen.findByText("This service cannot stop running jobs")).toBeDefined();
     expect(screen.queryByRole("button", { name: "Stop job" })).toBeNull();
   });
 
-  it("holds a cancel for five seconds, in which Undo takes it back", async () => {
+  it("delays a cancel by five seconds with Undo", async () => {
     vi.useFakeTimers();
-    const sent = answering({ "/api/queue": { deleted: ["job-1"] } });
+    const requests = answering({ "/api/queue": { deleted: ["job-1"] } });
     renderInApp(<Acts facts={factsOf({ status: "pending" })} />);
     await press("Cancel job");
     await press("Undo");
     await act(() => vi.advanceTimersByTimeAsync(UNDO_WINDOW_MS * 2));
-    expect(sent).toEqual([]);
+    expect(requests).toEqual([]);
     await press("Cancel job");
     await act(() => vi.advanceTimersByTimeAsync(UNDO_WINDOW_MS + 1));
-    expect(sent).toMatchObject([{ json: { delete: ["job-1"] } }]);
+    expect(requests).toMatchObject([{ json: { delete: ["job-1"] } }]);
     expect(screen.getByText("1 cancelled")).toBeDefined();
   });
 
@@ -99,26 +99,26 @@ describe("actions of a job's page", () => {
       ["in_progress", "/api/console/jobs/stop", cut(), { status: "in_progress" }, "1 with an unknown result"],
       ["in_progress", "/api/console/jobs/stop", { ...clear, unsure: ["job-1"] }, { status: "completed" }, "1 had already finished"],
     ] as const;
-    for (const [status, path, answer, seen, text] of summary) {
-      const sent = answering({ [path]: answer, "/api/jobs/job-1": seen });
+    for (const [status, path, response, detail, text] of summary) {
+      const requests = answering({ [path]: response, "/api/jobs/job-1": detail });
       renderInApp(<Acts facts={factsOf({ status })} />);
       await press(status === "pending" ? "Cancel job" : "Stop job");
       await act(() => vi.advanceTimersByTimeAsync(UNDO_WINDOW_MS + 1));
       // Only then is the look-up loaded.
       await act(() => vi.dynamicImportSettled());
       expect(screen.getByText(new RegExp(`^${text}`))).toBeDefined();
-      // Nothing is sent again automatically.
-      expect(sent).toHaveLength(1);
+      // Nothing is resent automatically.
+      expect(requests).toHaveLength(1);
       cleanup();
     }
   });
 
-  it("runs a job again, and reports a lost answer as unknown", async () => {
+  it("runs a job again and reports a lost response as unknown", async () => {
     const detail = { id: "job-1", status: "completed", workflow: { prompt: graph } };
-    const sent = answering({ "/api/jobs/job-1": detail, "/api/prompt": { prompt_id: "new-job-1" } });
+    const requests = answering({ "/api/jobs/job-1": detail, "/api/prompt": { prompt_id: "new-job-1" } });
     renderInApp(<Acts facts={factsOf()} />);
     await press("Run again");
-    expect(sent).toMatchObject([{ json: { prompt: graph } }]);
+    expect(requests).toMatchObject([{ json: { prompt: graph } }]);
     expect(screen.getByRole("link", { name: "Open new-job-" }).getAttribute("href")).toBe("/jobs/new-job-1");
     answering({
       "/api/jobs/job-1": detail,
@@ -130,7 +130,7 @@ describe("actions of a job's page", () => {
 
   it("creates one job on a double click", async () => {
     const detail = { id: "job-1", status: "completed", workflow: { prompt: graph } };
-    const sent = answering({ "/api/jobs/job-1": detail, "/api/prompt": { prompt_id: "new-job-1" } });
+    const requests = answering({ "/api/jobs/job-1": detail, "/api/prompt": { prompt_id: "new-job-1" } });
     renderInApp(<Acts facts={factsOf()} />);
     for (const name of ["Run again", "New seeds"]) {
       const button = screen.getByRole("button", { name });
@@ -138,15 +138,15 @@ describe("actions of a job's page", () => {
       expect(screen.getByRole("link", { name: "Open new-job-" })).toBeDefined();
       await act(async () => void fireEvent.click(button, { detail: 2 }));
     }
-    expect(sent).toHaveLength(2);
+    expect(requests).toHaveLength(2);
   });
 
-  it("asks for masked inputs instead of sending them", async () => {
+  it("requests masked inputs instead of sending them", async () => {
     const masked = { "4": { class_type: "Call", inputs: { api_key: "[REDACTED]" } } };
-    const sent = answering({ "/api/jobs/job-1": { id: "job-1", status: "completed", workflow: { prompt: masked } } });
+    const requests = answering({ "/api/jobs/job-1": { id: "job-1", status: "completed", workflow: { prompt: masked } } });
     renderInApp(<Acts facts={factsOf()} />);
     await press("Run again");
-    expect(sent).toEqual([]);
+    expect(requests).toEqual([]);
     const dialog = screen.getByRole("dialog");
     expect(within(dialog).getByText("Call #4: api_key")).toBeDefined();
     expect(within(dialog).getByRole("link", { name: "Edit & run" }).getAttribute("href")).toBe("/run?job=job-1");

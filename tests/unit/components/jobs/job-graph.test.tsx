@@ -56,12 +56,12 @@ describe("the graph of a job", () => {
     expect(nameOfClass(class_names, "constructor")).toBeUndefined();
   });
 
-  it("draws no node that a late refusal left unnamed, and no mask in place of a value", () => {
-    const late = factsOf({
+  it("draws no node that a late refusal left unnamed and hides masks", () => {
+    const lateFacts = factsOf({
       status: "failed",
       execution_error: { node_id: "", node_type: "", exception_message: "refused", exception_type: "ValidationError" },
     });
-    expect(late.timeline.map(({ nodeId, state }) => [nodeId, state])).toEqual([]);
+    expect(lateFacts.timeline.map(({ nodeId, state }) => [nodeId, state])).toEqual([]);
     expect(gistOf({ class_type: "Call", inputs: { api_key: "[REDACTED]", prompt: "a cat" } })).toBe("a cat");
   });
 
@@ -130,11 +130,11 @@ describe("job drawing", () => {
   });
   const boxes = () => [...document.querySelectorAll("[data-node]")].map((box) => box.getAttribute("data-node"));
 
-  /** Answers are kept by job, so each test needs a new id. */
+  /** Responses are cached by job, so each test needs a new id. */
   function showJob(id: string, workflow: object) {
     vi.stubGlobal("fetch", async () => Response.json({ id, status: "completed", create_time: 1_700_000_000, workflow }));
     const facts = factsOf({ id, workflow });
-    renderInApp(<JobGraph facts={facts} canSave={false} ask={{ id: "5:3", serial: 1 }} />);
+    renderInApp(<JobGraph facts={facts} canSave={false} nodeRequest={{ id: "5:3", serial: 1 }} />);
   }
 
   test("shows a requested node in its subgraph under the editor's names", async () => {

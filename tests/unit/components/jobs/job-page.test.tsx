@@ -21,7 +21,7 @@ import { AtPage } from "@/tests/support/at-page";
 import { renderInApp } from "../render";
 import { factsOf } from "./sample-job";
 
-it("shows the refusal in place of a job whose id can't be opened", async () => {
+it("shows the refusal instead of a job whose id can't be opened", async () => {
   const refused = failed({ code: "NOT_FOUND", message: "This id contains characters that are not allowed in a URL.", status: 404 });
   await act(async () =>
     renderInApp(
@@ -49,12 +49,12 @@ describe("contents of a job's page", () => {
     expect(screen.queryByRole("button", { name: "Show in graph" })).toBeNull();
   });
 
-  it("the service's status only when it says more than the state", () => {
+  it("shows the service's status only when it adds to the state", () => {
     const status = (word: string, statusWord?: string) => {
       renderInApp(<JobDetails facts={factsOf({ status: word }, statusWord)} />);
-      const match = screen.queryByText("Status")?.nextElementSibling?.textContent;
+      const value = screen.queryByText("Status")?.nextElementSibling?.textContent;
       cleanup();
-      return match;
+      return value;
     };
     expect(status("completed", "completed")).toBeUndefined();
     expect(status("failed", "non_retryable_error")).toBeUndefined();
@@ -65,34 +65,34 @@ describe("contents of a job's page", () => {
   });
 
   it("shows its workflow by name or id, or none", () => {
-    const shown = (extra: object) => {
+    const renderDetails = (extra: object) => {
       renderInApp(<JobDetails facts={factsOf(extra)} />);
-      const match = screen.queryByText("Workflow")?.nextElementSibling?.textContent;
+      const value = screen.queryByText("Workflow")?.nextElementSibling?.textContent;
       cleanup();
-      return match;
+      return value;
     };
-    expect(shown({ workflow_id: "0c5c7fd0-1111-4222-8333-444444444444" })).toBe("#0c5c7fd0");
-    expect(shown({ workflow_name: "poster" })).toBe("poster");
-    expect(shown({})).toBeUndefined();
+    expect(renderDetails({ workflow_id: "0c5c7fd0-1111-4222-8333-444444444444" })).toBe("#0c5c7fd0");
+    expect(renderDetails({ workflow_name: "poster" })).toBe("poster");
+    expect(renderDetails({})).toBeUndefined();
   });
 
   it("shows the submission time, with the day if long ago", () => {
     const submitted = (createdMs: number) => {
       renderInApp(<JobDetails facts={factsOf({ create_time: createdMs })} />);
-      const match = screen.getByText("Submitted").nextElementSibling?.textContent;
+      const value = screen.getByText("Submitted").nextElementSibling?.textContent;
       cleanup();
-      return match;
+      return value;
     };
     expect(submitted(Date.UTC(2024, 2, 1, 9, 5))).toContain("Mar 1, 2024");
     expect(submitted(Date.now() - 3_000)).not.toContain(",");
   });
 
-  it("the waiting time, as an upper bound for waits below a second", () => {
+  it("shows the waiting time, as an upper bound below a second", () => {
     const waited = (create_time: number, execution_start_time: number) => {
       renderInApp(<JobDetails facts={factsOf({ status: "completed", create_time, execution_start_time })} />);
-      const match = screen.getByText("Waited").nextElementSibling?.textContent;
+      const value = screen.getByText("Waited").nextElementSibling?.textContent;
       cleanup();
-      return match;
+      return value;
     };
     const second = 1_760_000_000_000;
     expect(waited(second, second + 960)).toBe("up to 1.0 s");
@@ -119,9 +119,9 @@ describe("contents of a job's page", () => {
   it("uses the workflow's name as the title, never a bare id", () => {
     const titled = (extra: object) => {
       const { container } = renderInApp(<JobTitle facts={factsOf(extra)} />);
-      const match = container.textContent;
+      const pageText = container.textContent;
       cleanup();
-      return match;
+      return pageText;
     };
     expect(titled({ workflow_id: "0c5c7fd0-1111-4222-8333-444444444444", workflow_name: "product-hero-v4" })).toBe("product-hero-v4");
     expect(titled({ workflow_id: "0c5c7fd0-1111-4222-8333-444444444444" })).toBe("Job");
@@ -157,7 +157,7 @@ describe("contents of a job's page", () => {
     expect(screen.getByText("All 2 runs completed")).toBeDefined();
   });
 
-  it("outputs of every kind as what they are", () => {
+  it("shows outputs of every kind", () => {
     const file = (filename: string) => ({ filename, subfolder: "", type: "output" });
     const outputs = {
       9: { images: [file("a.png"), file("film.mp4"), null] },
@@ -188,7 +188,7 @@ function OnItsPage() {
   return <p aria-label="on its page">{value === undefined ? "is read" : Object.keys(value.words ?? {}).join(" ")}</p>;
 }
 
-test("shows the job's full page beside Run's copy of the job", async () => {
+test("links the job's full page in Run's copy", async () => {
   vi.stubGlobal("fetch", (path: string) => {
     const pagination = { offset: 0, limit: 20, total: 1, has_more: false };
     return Promise.resolve(Response.json(path.startsWith("/api/jobs/a") ? job : { jobs: [job], pagination }));
@@ -215,7 +215,7 @@ describe("unaddressable rows", () => {
   });
 
   function show(id: string): void {
-    const opened = {
+    const noPanel = {
       subscribe: () => () => undefined,
       get: () => undefined,
       has: () => false,
@@ -230,7 +230,7 @@ describe("unaddressable rows", () => {
         connection="c1"
         selection={createSelection()}
         choice={DEFAULT_CHOICE}
-        openPanel={{ ...opened, open: onOpen }}
+        openPanel={{ ...noPanel, open: onOpen }}
       />,
     );
   }

@@ -8,20 +8,20 @@ beforeEach(() => vi.stubGlobal("CSS", { escape: (text: string) => text }));
 
 const file = (filename: string) => ({ filename, subfolder: "", type: "output" });
 let nth = 0;
-/** Each test has a new job, because answers are kept by their path. */
-function jobAt(answer: (id: string) => Response) {
+/** Each test has a new job, because responses are cached by path. */
+function jobAt(respond: (id: string) => Response) {
   const id = `panel-job-${++nth}`;
   const requests: string[] = [];
   vi.stubGlobal("fetch", async (path: string) => {
     requests.push(path);
-    return answer(id);
+    return respond(id);
   });
   return { id, requests };
 }
-const detail = (id: string, more: object = {}) =>
-  Response.json({ id, status: "completed", create_time: 1_767_225_600_000, outputs: {}, ...more });
+const detail = (id: string, overrides: object = {}) =>
+  Response.json({ id, status: "completed", create_time: 1_767_225_600_000, outputs: {}, ...overrides });
 
-async function show(id: string, more: Partial<Parameters<typeof JobPanel>[0]> = {}) {
+async function show(id: string, overrides: Partial<Parameters<typeof JobPanel>[0]> = {}) {
   const onClose = vi.fn();
   const tree = (props: Partial<Parameters<typeof JobPanel>[0]>, isOpen = true) => (
     <>
@@ -34,7 +34,7 @@ async function show(id: string, more: Partial<Parameters<typeof JobPanel>[0]> = 
           </tr>
         </tbody>
       </table>
-      {isOpen ? <JobPanel jobId={id} connection="c1" canRun onClose={onClose} {...more} {...props} /> : null}
+      {isOpen ? <JobPanel jobId={id} connection="c1" canRun onClose={onClose} {...overrides} {...props} /> : null}
     </>
   );
   const view = await act(async () => renderInApp(tree({})));
@@ -59,7 +59,7 @@ it("shows the state, a large first picture and a strip of the others", async () 
   expect(screen.getByRole("link", { name: "Open page" }).getAttribute("href")).toBe(`/jobs/${id}`);
 });
 
-it("takes the focus on opening and returns it to the job's row on Esc", async () => {
+it("takes focus on opening and returns it to the job's row on Esc", async () => {
   const { id } = jobAt((job) => detail(job));
   const { onClose, gone } = await show(id);
   expect(document.activeElement).toBe(screen.getByRole("complementary"));
@@ -100,17 +100,17 @@ it("stops at both ends of the list", async () => {
 it("replaces the job and keeps the focus", async () => {
   const { id, requests } = jobAt((job) => detail(job));
   const { again } = await show(id);
-  const other = `${id}-other`;
+  const otherId = `${id}-other`;
   const close = screen.getByRole("button", { name: "Close" });
   close.focus();
-  await again({ jobId: other });
-  expect(requests.at(-1)).toBe(`/api/jobs/${other}?connection=c1`);
+  await again({ jobId: otherId });
+  expect(requests.at(-1)).toBe(`/api/jobs/${otherId}?connection=c1`);
   expect(document.activeElement).toBe(close);
 });
 
 it("shows a removed job and an outage in place", async () => {
-  const gone = jobAt(() => Response.json({ code: "NOT_FOUND", message: "no" }, { status: 404 }));
-  await show(gone.id);
+  const missingJob = jobAt(() => Response.json({ code: "NOT_FOUND", message: "no" }, { status: 404 }));
+  await show(missingJob.id);
   expect(screen.getByText("Job not found")).toBeDefined();
   cleanup();
   const down = jobAt(() => Response.json({ code: "UPSTREAM_UNREACHABLE", message: "no" }, { status: 502 }));

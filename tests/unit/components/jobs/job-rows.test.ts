@@ -9,7 +9,7 @@ const rowOf = (entry: object) => toJobsView(historyAnswerSchema.parse({ history:
 const status = (status_str: string, ...messages: unknown[]) => ({ status: { status_str, completed: status_str === "success", messages } });
 
 describe("a row of the history", () => {
-  it("names states as the jobs list does, whatever the history calls them", () => {
+  it("names states like the jobs list, whatever the history calls them", () => {
     expect(rowOf(status("success"))?.word).toBe("completed");
     expect(rowOf(status("error", ["execution_error", { exception_message: "no file", node_type: "LoadImage" }]))).toMatchObject({
       state: "failed",
@@ -19,7 +19,7 @@ describe("a row of the history", () => {
     expect(rowOf({})?.state).toBe("unknown");
   });
 
-  it("takes its times from the messages, and has none where there are none", () => {
+  it("reads its times from the messages, or has none", () => {
     const row = rowOf(
       status("success", ["execution_start", { timestamp: 1_767_225_600_000 }], ["execution_success", { timestamp: 1_767_225_601_500 }]),
     );
@@ -27,7 +27,7 @@ describe("a row of the history", () => {
     expect(rowOf({})).not.toHaveProperty("startedMs");
   });
 
-  it("shows a picture that was kept before one that may vanish, and counts files only", () => {
+  it("prefers a stored picture over a temporary one and counts only files", () => {
     const file = (filename: string, type: string) => ({ filename, subfolder: "", type });
     const outputs = { "1": { images: [file("temp.png", "temp")], text: ["words"] }, "2": { images: [file("kept.png", "output")] } };
     expect(rowOf({ outputs })).toMatchObject({ outputs: 2, preview: { filename: "kept.png" } });
@@ -35,12 +35,12 @@ describe("a row of the history", () => {
 });
 
 describe("input differences", () => {
-  const graph = (seed: unknown, more: object = {}) => ({
+  const graph = (seed: unknown, overrides: object = {}) => ({
     "3": { class_type: "KSampler", inputs: { seed, steps: 20, model: ["1", 0] }, _meta: { title: "Sampler" } },
-    ...more,
+    ...overrides,
   });
 
-  test("inputs that differ are listed with the value of each job, and equal ones are not", () => {
+  test("lists differing inputs with each job's value and omits equal ones", () => {
     const { differences } = inputDifferences([graph(18446744073709551615n), { prompt: graph(18446744073709551614n) }]);
     const values = ["18446744073709551615", "18446744073709551614"];
     expect(differences).toEqual([{ nodeId: "3", node: "Sampler", input: "seed", values }]);
@@ -94,7 +94,7 @@ describe("the rows of the queue", () => {
     expect(list.isSortedBySubmission).toBe(true);
   });
 
-  it("count what waits beyond the list", () => {
+  it("count jobs waiting beyond the list", () => {
     const running = [{ ...job("r", 0), status: "executing" }];
     expect(toQueueList({ running, pending: [job("a", 1)], source: "jobs", canStop: false, total: 1_284 }).pendingTotal).toBe(1_283);
     expect(toQueueList({ running, pending: [job("a", 1)], source: "jobs", canStop: false }).pendingTotal).toBe(1);
@@ -104,8 +104,8 @@ describe("the rows of the queue", () => {
 describe("running a job again", () => {
   it("draws a new value for every numeric seed and changes nothing else", () => {
     let seed = 100;
-    const again = toResubmission({ prompt: graph, extra_data: { a: 1 } }, () => seed++);
-    expect(again).toMatchObject({
+    const resubmission = toResubmission({ prompt: graph, extra_data: { a: 1 } }, () => seed++);
+    expect(resubmission).toMatchObject({
       kind: "ready",
       submission: {
         prompt: { ...graph, "2": { inputs: { image: ["1", 0], seed: 100, noise_seed: 101, steps: 20 } } },
@@ -120,7 +120,7 @@ describe("running a job again", () => {
     expect(toResubmission({ prompt: chain }, () => 9)).toMatchObject({ submission: { prompt: chain } });
   });
 
-  it("never sends a masked value and leaves out masked extra data", () => {
+  it("never sends a masked value and omits masked extra data", () => {
     const masked = { ...graph, "4": { class_type: "Call", inputs: { api_key: "[REDACTED]", url: "https://x/?token=[REDACTED]" } } };
     expect(toResubmission({ prompt: masked })).toEqual({
       kind: "masked",
@@ -133,9 +133,9 @@ describe("running a job again", () => {
       api_key_comfy_org: "[REDACTED]",
       extra_pnginfo: { workflow: { id: "w", list: ["[REDACTED]", 2], token: "[REDACTED]" } },
     };
-    const again = toResubmission({ prompt: graph, extra_data });
-    expect(again).toMatchObject({ submission: { extra_data: { extra_pnginfo: { workflow: { id: "w", list: ["", 2] } } } } });
-    expect(JSON.stringify(again)).not.toContain("REDACTED");
+    const resubmission = toResubmission({ prompt: graph, extra_data });
+    expect(resubmission).toMatchObject({ submission: { extra_data: { extra_pnginfo: { workflow: { id: "w", list: ["", 2] } } } } });
+    expect(JSON.stringify(resubmission)).not.toContain("REDACTED");
   });
 
   it("reports a missing graph", () => {

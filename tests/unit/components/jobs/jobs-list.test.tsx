@@ -31,7 +31,7 @@ import { renderInApp } from "../render";
 const defaults = { sort_by: "create_time", sort_order: "desc", offset: 0, limit: 100 } as const;
 
 describe("the address", () => {
-  it("says view=all only where nothing else in it says which list is meant", () => {
+  it("adds view=all only when nothing else defines the list", () => {
     expect(listHref("jobs", defaults, { view: "all", connection: "c1" })).toBe("/jobs?view=all&connection=c1");
     expect(listHref("jobs", { ...defaults, limit: 25 }, { view: "all" })).toBe("/jobs?limit=25");
     expect(viewHref("jobs", "status=failed&limit=50", "c1")).toBe("/jobs?status=failed&limit=50&connection=c1");
@@ -47,9 +47,9 @@ describe("the filter", () => {
           <OutputFilter state={createListState({ ...defaults, output_type }, jobsAddress("jobs", {}))} />
         </ConnectionProvider>,
       );
-      const match = screen.queryByRole("combobox", { name: "Kind of output" }) !== null;
+      const hasKindFilter = screen.queryByRole("combobox", { name: "Kind of output" }) !== null;
       cleanup();
-      return match;
+      return hasKindFilter;
     };
     expect([offered([]), offered(["outputFilter"]), offered(["outputFilter"], "image")]).toEqual([true, false, true]);
   });
@@ -104,22 +104,22 @@ describe("pages", () => {
 
 describe("a selection", () => {
   const ids = ["a", "b", "c", "d"];
-  function listed() {
+  function renderList() {
     const store = createSelection();
     store.list(ids);
     return store;
   }
 
   it("ends when one row of all matching is removed", () => {
-    const store = listed();
+    const store = renderList();
     store.selectMatching();
     expect([store.isMatching(), store.has("on another page"), store.share()]).toEqual([true, true, "all"]);
     store.select("b", false);
     expect([store.isMatching(), [...store.ids()]]).toEqual([false, ["a", "c", "d"]]);
   });
 
-  it("shows in its boxes, and the box above takes and lets go of the page", () => {
-    const store = listed();
+  it("checks its boxes, and the header box selects the page", () => {
+    const store = renderList();
     renderInApp(
       <>
         <SelectAllRows label="all" store={store} />
@@ -141,9 +141,9 @@ describe("a selection", () => {
 });
 
 describe("the chosen columns", () => {
-  it("move, hide and come back, but the job itself always shows", () => {
-    const moved = moveColumn(DEFAULT_CHOICE, "workflow", -1);
-    expect(shownColumns(moved).slice(1, 4)).toEqual(["status", "workflow", "job"]);
+  it("move, hide and return, except the job column", () => {
+    const movedChoice = moveColumn(DEFAULT_CHOICE, "workflow", -1);
+    expect(shownColumns(movedChoice).slice(1, 4)).toEqual(["status", "workflow", "job"]);
     expect(moveColumn(DEFAULT_CHOICE, "preview", -1)).toBe(DEFAULT_CHOICE);
     expect(shownColumns(showColumn(showColumn(DEFAULT_CHOICE, "outputs", false), "job", false))).toEqual(
       DEFAULT_CHOICE.order.filter((id) => id !== "outputs"),
@@ -160,20 +160,20 @@ describe("the chosen columns", () => {
 
   it("extract values from the job for any node name, up to a limit", () => {
     const id = inputIdOf("12:3", "steps / pass");
-    const odd = addInput(DEFAULT_CHOICE, id);
-    expect(readChoice(JSON.parse(JSON.stringify(odd))).order).toEqual(odd.order);
-    expect(removeInput(odd, id).order).toEqual(DEFAULT_CHOICE.order);
+    const oddChoice = addInput(DEFAULT_CHOICE, id);
+    expect(readChoice(JSON.parse(JSON.stringify(oddChoice))).order).toEqual(oddChoice.order);
+    expect(removeInput(oddChoice, id).order).toEqual(DEFAULT_CHOICE.order);
     const ids = Array.from({ length: 20 }, (_, index) => inputIdOf(String(index), "x"));
     expect(ids.reduce(addInput, DEFAULT_CHOICE).order.length).toBe(DEFAULT_CHOICE.order.length + 8);
   });
 
-  it("put inputs next to the workflow, pin them, and take them from a saved view", () => {
+  it("put inputs next to the workflow, pin them and read them from a view", () => {
     const [seed, steps] = [inputIdOf("*KSampler", "seed"), inputIdOf("*KSampler", "steps")];
     const after = (choice: typeof DEFAULT_CHOICE) => choice.order.slice(choice.order.indexOf("workflow") + 1).slice(0, 2);
     expect(after(addInput(addInput(DEFAULT_CHOICE, steps), seed))).toEqual([seed, steps]);
-    const moved = moveColumn(addInput(DEFAULT_CHOICE, seed), seed, 1);
-    expect(after(moved)[0]).not.toBe(seed);
-    expect([after(pinInput(moved, seed, true))[0], pinInput(moved, seed, true).pinned]).toEqual([seed, [seed]]);
+    const movedChoice = moveColumn(addInput(DEFAULT_CHOICE, seed), seed, 1);
+    expect(after(movedChoice)[0]).not.toBe(seed);
+    expect([after(pinInput(movedChoice, seed, true))[0], pinInput(movedChoice, seed, true).pinned]).toEqual([seed, [seed]]);
     const search = new URLSearchParams(viewQuery("jobs", { ...defaults, status: ["failed"] }, [seed, steps]));
     expect(search.get("status")).toBe("failed");
     const restored = withInputs(addInput(DEFAULT_CHOICE, inputIdOf("7", "old")), readInputIds(search.get("inputs") ?? ""));
@@ -187,14 +187,14 @@ describe("the chosen columns", () => {
     vi.stubGlobal("fetch", async (path: string) =>
       Response.json({ workflow: path.includes("/two?") ? { prompt: { ...graphOf(7).prompt, ...extra } } : graphOf(5) }),
     );
-    const chosen: string[] = [];
+    const selectedIds: string[] = [];
     renderInApp(
       <ColumnsDialog
         choice={DEFAULT_CHOICE}
         defaultChoice={DEFAULT_CHOICE}
         jobs={["one", "two"]}
         connection="c1"
-        onChoose={(choice) => chosen.push(...shownInputs(choice))}
+        onChoose={(choice) => selectedIds.push(...shownInputs(choice))}
         onClose={() => undefined}
       />,
     );
@@ -202,7 +202,7 @@ describe("the chosen columns", () => {
     expect(inputs.map(({ textContent }) => textContent)).toEqual(["KSampler.seed52 of 2", "SaveImage.filename_prefixhero1 of 2"]);
     fireEvent.change(screen.getByRole("searchbox", { name: "Find an input" }), { target: { value: "HERO" } });
     fireEvent.click(screen.getByRole("button", { name: /of 2$/ }));
-    expect(chosen).toEqual([inputIdOf("*SaveImage", "filename_prefix")]);
+    expect(selectedIds).toEqual([inputIdOf("*SaveImage", "filename_prefix")]);
   });
 
   it("count each input once for a job, the most frequent first", () => {
@@ -215,7 +215,7 @@ describe("the chosen columns", () => {
   });
 
   it.each([null, "", "no json", "[]", '{"order":["bogus","input:%E0:x"],"widths":{"job":"wide","status":5000},"hidden":7}'])(
-    "stored as %j are the usual ones",
+    "fall back to the defaults when stored as %j",
     (text) => {
       const storage = { getItem: () => text, setItem: () => undefined, removeItem: () => undefined };
       expect(persisted("columns", readChoice, () => storage).get()).toEqual(DEFAULT_CHOICE);

@@ -2,7 +2,7 @@ import { act, fireEvent, screen, waitFor } from "@testing-library/react";
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import { createSelection } from "@/components/data-table/selection/selection";
 import { usePageActions } from "@/components/frame/palette/palette-button";
-import { JobActAnswer, JobActions, useJobActs } from "@/components/jobs/job/job-actions";
+import { JobActionResult, JobActions, useJobActions } from "@/components/jobs/job/job-actions";
 import { JobPanel } from "@/components/jobs/job/job-panel";
 import { SelectedJobs } from "@/components/jobs/list/job-list-table";
 import { UNDO_WINDOW_MS } from "@/components/ui/hooks/use-pending-undo";
@@ -66,15 +66,15 @@ it("cancels the focused row's job with c, or the selected jobs where there are a
 });
 
 it("reruns the focused row's job with r", async () => {
-  const sent = outside(() => Response.json({ code: "NOT_FOUND", message: "" }, { status: 404 }));
+  const requests = outside(() => Response.json({ code: "NOT_FOUND", message: "" }, { status: 404 }));
   const { focus } = showList();
   focus("done-1");
   fireEvent.keyDown(document.activeElement ?? document.body, { key: "r" });
-  await waitFor(() => expect(sent.map(({ path }) => path)).toEqual(["/api/jobs/done-1?connection=c1"]));
+  await waitFor(() => expect(requests.map(({ path }) => path)).toEqual(["/api/jobs/done-1?connection=c1"]));
   expect(await screen.findByText("1 not found")).toBeDefined();
 });
 
-it("leaves c and r alone for members who may not run jobs", () => {
+it("ignores c and r for members who can't run jobs", () => {
   const { focus } = showList(false);
   focus("wait-1");
   fireEvent.keyDown(document.activeElement ?? document.body, { key: "c" });
@@ -82,7 +82,7 @@ it("leaves c and r alone for members who may not run jobs", () => {
   expect(screen.queryByRole("button", { name: "Undo" })).toBeNull();
 });
 
-it("offers acts on the selected jobs among the commands", async () => {
+it("offers actions on the selected jobs among the commands", async () => {
   outside(() => Response.json({}));
   const { store } = showList();
   expect(usePageActions.getState()).toEqual([]);
@@ -124,18 +124,18 @@ describe("parallel cancel", () => {
   beforeEach(() => void vi.useFakeTimers());
 
   function Panel() {
-    const acts = useJobActs({ jobId: "wait-1", connection: "c1", onDone: () => undefined });
+    const actions = useJobActions({ jobId: "wait-1", connection: "c1", onDone: () => undefined });
     const facts = factsOf({ id: "wait-1", status: "pending" });
     return (
       <>
-        <JobActions facts={facts} acts={acts} />
-        <JobActAnswer facts={facts} acts={acts} />
+        <JobActions facts={facts} actions={actions} />
+        <JobActionResult facts={facts} actions={actions} />
       </>
     );
   }
 
   it("blocks a second cancel of the same job in the list or the panel", async () => {
-    const sent = outside(({ path, json }) =>
+    const requests = outside(({ path, json }) =>
       Response.json(path.startsWith("/api/queue") ? { deleted: (json as { delete: string[] }).delete } : {}),
     );
     renderInApp(<Panel />);
@@ -145,7 +145,7 @@ describe("parallel cancel", () => {
     await press("Cancel");
     expect(screen.getAllByText("Cancelling 1 job")).toHaveLength(2);
     await pass(UNDO_WINDOW_MS);
-    expect(sent.filter(({ method }) => method === "POST").map(({ json }) => json)).toEqual([
+    expect(requests.filter(({ method }) => method === "POST").map(({ json }) => json)).toEqual([
       { delete: ["wait-1"] },
       { delete: ["wait-2"] },
     ]);
@@ -160,15 +160,15 @@ describe("parallel cancel", () => {
   /** `wait-1` and `wait-2` match; the list is not read before `release`. */
   function matchingOutside() {
     let release = () => {};
-    const read = new Promise<void>((resolve) => (release = resolve));
+    const gate = new Promise<void>((resolve) => (release = resolve));
     const list = { jobs: rows.slice(0, 2).map(({ id }) => ({ id, status: "pending" })) };
-    const sent = outside(async ({ path, method, json }) => {
+    const requests = outside(async ({ path, method, json }) => {
       if (path.startsWith("/api/queue")) return Response.json({ deleted: Object(json).delete });
       if (method !== "GET" || !path.startsWith("/api/jobs?")) return Response.json({});
-      if (queryOf(path).limit !== "1") await read;
+      if (queryOf(path).limit !== "1") await gate;
       return Response.json({ ...list, pagination: { offset: 0, limit: 1000, total: 2, has_more: false } });
     });
-    const posts = () => sent.filter(({ method }) => method === "POST").map(({ json }) => json);
+    const posts = () => requests.filter(({ method }) => method === "POST").map(({ json }) => json);
     return { posts, release: () => act(async () => release()) };
   }
 
@@ -189,7 +189,7 @@ describe("parallel cancel", () => {
   });
 
   it("cancels one job in its panel while many are run again", async () => {
-    const sent = outside(({ path }) =>
+    const requests = outside(({ path }) =>
       path.startsWith("/api/queue") ? Response.json({ deleted: ["wait-1"] }) : new Promise<Response>(() => undefined),
     );
     show(ids("wait-1", "wait-2"));
@@ -199,6 +199,6 @@ describe("parallel cancel", () => {
     renderInApp(<Panel />);
     await press("Cancel job");
     await pass(UNDO_WINDOW_MS);
-    expect(sent.filter(({ method }) => method === "POST").map(({ json }) => json)).toEqual([{ delete: ["wait-1"] }]);
+    expect(requests.filter(({ method }) => method === "POST").map(({ json }) => json)).toEqual([{ delete: ["wait-1"] }]);
   });
 });

@@ -10,19 +10,25 @@ import { IDEMPOTENCY_HEADER } from "@/lib/contract/workflow/submission";
 import { renderInApp } from "../render";
 
 const row = (id: string, state: JobState): JobRow => ({ id, word: state, state });
-const named: JobRow = { ...row("made-1", "completed"), workflow: "poster", label: "seed 7", createdMs: Date.UTC(2026, 2, 1, 9, 5) };
-export const rows = [row("wait-1", "pending"), row("wait-2", "pending"), row("runs-1", "in_progress"), row("done-1", "completed"), named];
+const namedRow: JobRow = { ...row("made-1", "completed"), workflow: "poster", label: "seed 7", createdMs: Date.UTC(2026, 2, 1, 9, 5) };
+export const rows = [
+  row("wait-1", "pending"),
+  row("wait-2", "pending"),
+  row("runs-1", "in_progress"),
+  row("done-1", "completed"),
+  namedRow,
+];
 export const query: JobsQuery = { sort_by: "create_time", sort_order: "desc", offset: 200, limit: 100 };
 
-type Sent = { path: string; method: string; json: unknown; keepalive: boolean; press: string | null };
+type SentRequest = { path: string; method: string; json: unknown; keepalive: boolean; press: string | null };
 /** `fetch` is replaced: it records requests and answers like the console. */
-export function outside(answer: (sent: Sent, nth: number) => Response | Promise<Response>): Sent[] {
-  const all: Sent[] = [];
+export function outside(respond: (request: SentRequest, nth: number) => Response | Promise<Response>): SentRequest[] {
+  const all: SentRequest[] = [];
   vi.stubGlobal("fetch", async (path: string, { method = "GET", body, keepalive = false, headers }: RequestInit = {}) => {
     const json: unknown = body === undefined || body === null ? undefined : JSON.parse(String(body));
-    const sent = { path, method, json, keepalive, press: new Headers(headers).get(IDEMPOTENCY_HEADER) };
-    all.push(sent);
-    return answer(sent, all.length);
+    const requests = { path, method, json, keepalive, press: new Headers(headers).get(IDEMPOTENCY_HEADER) };
+    all.push(requests);
+    return respond(requests, all.length);
   });
   return all;
 }

@@ -28,26 +28,26 @@ const rows: JobRow[] = Array.from({ length: 30 }, (_, index) => ({
 
 /** A job opens beside the list if `hasRoom`. */
 function openedStore(hasRoom: boolean) {
-  let shown: string | undefined;
+  let text: string | undefined;
   const listeners = new Set<() => void>();
-  const opened: string[] = [];
+  const openedIds: string[] = [];
   const store: OpenPanel = {
     subscribe: (listener) => {
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
-    get: () => shown,
-    has: (id) => id === shown,
+    get: () => text,
+    has: (id) => id === text,
     open: (id) => {
-      opened.push(id);
-      if (hasRoom) shown = id;
+      openedIds.push(id);
+      if (hasRoom) text = id;
       for (const notify of listeners) notify();
       return hasRoom;
     },
     close: () => undefined,
     settle: () => undefined,
   };
-  return { store, opened };
+  return { store, opened: openedIds };
 }
 
 function show({ hasRoom = true } = {}) {
@@ -77,10 +77,10 @@ it("opens a job from anywhere in its row without redrawing others", () => {
   const { opened, pushed } = show();
   fireEvent.click(screen.getByText("LoadImage: file not found"));
   expect(rowOf("job-0001")?.dataset.selected).toBe("true");
-  const others = [...document.querySelectorAll("tr[data-row]")].filter((row) => row !== rowOf("job-0001"));
-  const before = others.map((row) => row.innerHTML);
+  const otherRows = [...document.querySelectorAll("tr[data-row]")].filter((row) => row !== rowOf("job-0001"));
+  const before = otherRows.map((row) => row.innerHTML);
   fireEvent.click(rowOf("job-0003")?.lastElementChild ?? document.body);
-  expect(others.map((row) => row.innerHTML)).toEqual(before);
+  expect(otherRows.map((row) => row.innerHTML)).toEqual(before);
   expect(opened).toEqual(["job-0001", "job-0003"]);
   expect([rowOf("job-0001")?.dataset.selected, rowOf("job-0003")?.dataset.selected]).toEqual([undefined, "true"]);
   expect(pushed).toEqual([]);
@@ -164,7 +164,7 @@ it.each([
   ["in_progress", { progress: { nodes_done: 1, current_node: "3" } }, "node 3"],
   ["in_progress", {}, ""],
   ["pending", { waits: { state: "queued", runners: ["GPU 1"], ahead: 2, message: "" } }, "queued on GPU 1, behind 2 jobs"],
-])("shows how far a job is or where it is queued (%s %j)", (status, more, text) => {
+])("shows progress or the queue position (%s %j)", (status, more, text) => {
   const row = toJobRow(jobListItemSchema.parse({ id: "x", status, ...more }));
   expect(renderInApp(<What row={row} />).container.textContent).toBe(text);
 });

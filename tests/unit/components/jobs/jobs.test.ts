@@ -11,7 +11,7 @@ const readAddress = (params: Parameters<typeof toSearchParams>[0]) => readList("
 const defaults = { sort_by: "create_time", sort_order: "desc", offset: 0, limit: 100 } as const;
 
 describe("the address of the jobs page", () => {
-  it("keeps valid parts, falls back otherwise and names what it dropped", () => {
+  it("keeps valid parts, falls back otherwise and names dropped ones", () => {
     const { query, ignored } = readAddress({ status: "failed,done", limit: "50", offset: "-3", workflow_id: "w1", nonsense: "1" });
     expect(query).toEqual({ ...defaults, limit: 50, workflow_id: "w1" });
     expect(ignored.sort()).toEqual(["offset=-3", "status=failed,done"]);
@@ -46,7 +46,7 @@ describe("the address of the jobs page", () => {
 describe("a row of the list", () => {
   const item = (extra: object) => jobListItemSchema.parse({ id: "j1", status: "failed", create_time: 1_700_000_000, ...extra });
 
-  it("says in one line which node failed of what", () => {
+  it("names the failed node and reason in one line", () => {
     const row = toJobRow(
       item({ execution_error: { node_type: "LoadImage", exception_message: "file not found\n  at line 3", exception_type: "E" } }),
     );
@@ -69,7 +69,7 @@ describe("a row of the list", () => {
     expect(title({ workflow_id: "w1", workflow_name: "hero" })).toBe("hero");
   });
 
-  it("carries nothing but what the list shows", () => {
+  it("contains only what the list shows", () => {
     const row = toJobRow(item({ status: "pending", workflow: { prompt: {} }, extra_data: { secret: 1 } }));
     expect(row).toEqual({ id: "j1", word: "pending", state: "pending", createdMs: 1_700_000_000_000 });
   });
@@ -94,9 +94,9 @@ describe("rows held back while scrolled down", () => {
     ["a row that arrived in the middle of a sorted list waits", "d b a", "d c b", "d b a", 1],
     ["the whole page was pushed away", "b a", "d c", "b a", 2],
     ["rows after the last one appear, as they move nothing", "c b", "c b a", "c b a", 0],
-  ])("%s", (_, shown, latest, rows, newCount) => {
+  ])("%s", (_, expected, latest, rows, newCount) => {
     const list = (ids: string) => ids.split(" ").map((id) => row(id));
-    expect(pauseRows(list(shown), list(latest))).toEqual({ rows: list(rows), newCount });
+    expect(pauseRows(list(expected), list(latest))).toEqual({ rows: list(rows), newCount });
   });
 
   it("shows the next page's rows when all rows of this one were removed", () => {
@@ -118,7 +118,7 @@ describe("a job's page", () => {
     outputs: { 9: { images: [{ filename: "a.png", type: "output" }] } },
   });
 
-  it("names nodes by their titles, in the order in which they began", () => {
+  it("lists nodes by title in starting order", () => {
     const facts = toJobFacts(detail);
     expect(facts.timeline.map(({ name, state }) => [name, state])).toEqual([
       ["The photo", "cached"],
@@ -128,7 +128,7 @@ describe("a job's page", () => {
     expect(facts.outputs.map(({ node, view }) => [node, view.name])).toEqual([["SaveImage", "a.png"]]);
   });
 
-  it("does not carry the submitted graph", () => {
+  it("doesn't contain the submitted graph", () => {
     expect(JSON.stringify(toJobFacts(detail))).not.toContain("class_type");
   });
 
@@ -188,7 +188,7 @@ describe("a job's page", () => {
     ]);
   });
 
-  it("names nothing unreached while the job runs, nor once it is completed", () => {
+  it("names no unreached nodes while running or when completed", () => {
     for (const status of ["in_progress", "completed"]) {
       const states = course({ status, execution_error: undefined, execution_meta: { 1: { start_time: 1_700_000_001_000 } } });
       expect(states.map(([id]) => id)).toEqual(["1"]);

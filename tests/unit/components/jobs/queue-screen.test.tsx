@@ -25,7 +25,7 @@ it("shows no figures and no Clear when the queue cannot be read", async () => {
   expect(screen.queryByRole("button", { name: "Clear" })).toBeNull();
 });
 
-it("says that a loaded queue is empty", async () => {
+it("reports an empty loaded queue", async () => {
   await show(
     Promise.resolve(ok({ value: { running: [], pending: [], pendingTotal: 0, isSortedBySubmission: false, canStop: false }, atMs: 1 })),
   );
@@ -35,33 +35,33 @@ it("says that a loaded queue is empty", async () => {
 });
 
 it("blocks Clear while a cancelled job can still be restored", async () => {
-  const sent = await showBusy(false);
+  const requests = await showBusy(false);
   press("Cancel job wait-1");
   press("Clear 2 pending jobs");
   expect(screen.queryByRole("dialog")).toBeNull();
   await act(() => vi.advanceTimersByTimeAsync(UNDO_WINDOW_MS));
-  expect(sent).toHaveLength(1);
+  expect(requests).toHaveLength(1);
 });
 
-it("gives two cancels their own five seconds and their own Undo", async () => {
-  const sent = await showBusy(false);
+it("delays two cancels separately, each with its own Undo", async () => {
+  const requests = await showBusy(false);
   renderInApp(<Toasts />);
   press("Cancel job wait-1");
   await act(() => vi.advanceTimersByTimeAsync(UNDO_WINDOW_MS - 1_000));
   press("Cancel job wait-2");
   expect(screen.getAllByText("Cancelling 1 job")).toHaveLength(2);
-  expect(sent).toEqual([]);
+  expect(requests).toEqual([]);
   await act(() => vi.advanceTimersByTimeAsync(1_000));
-  expect(sent).toMatchObject([{ json: { delete: ["wait-1"] } }]);
+  expect(requests).toMatchObject([{ json: { delete: ["wait-1"] } }]);
   press("Undo cancelling job wait-2");
   await act(() => vi.advanceTimersByTimeAsync(0));
   expect(screen.getByText("Kept 1 job")).toBeDefined();
   await act(() => vi.advanceTimersByTimeAsync(UNDO_WINDOW_MS));
-  expect(sent).toHaveLength(1);
+  expect(requests).toHaveLength(1);
 });
 
-it("restores one row by its Undo and all by the act's Undo", async () => {
-  const sent = await showBusy(false);
+it("restores one row by its Undo and all by the action's Undo", async () => {
+  const requests = await showBusy(false);
   renderInApp(<Toasts />);
   const cancelBoth = () => {
     for (const id of ["wait-1", "wait-2"]) fireEvent.click(screen.getByRole("checkbox", { name: `Select job ${id}` }));
@@ -75,30 +75,30 @@ it("restores one row by its Undo and all by the act's Undo", async () => {
   press("Undo cancelling job wait-1");
   expect(screen.getByText("Cancelling 1 job")).toBeDefined();
   await act(() => vi.advanceTimersByTimeAsync(UNDO_WINDOW_MS));
-  expect(sent).toMatchObject([{ json: { delete: ["wait-2"] } }]);
+  expect(requests).toMatchObject([{ json: { delete: ["wait-2"] } }]);
 });
 
 it("sends held work with keepalive when the page closes", async () => {
-  const sent = await showBusy(false);
+  const requests = await showBusy(false);
   press("Cancel job wait-1");
   press("Cancel job wait-2");
   await act(async () => void window.dispatchEvent(new Event("pagehide")));
-  expect(sent).toMatchObject([
+  expect(requests).toMatchObject([
     { json: { delete: ["wait-1"] }, keepalive: true },
     { json: { delete: ["wait-2"] }, keepalive: true },
   ]);
   cleanup();
-  expect(sent).toHaveLength(2);
+  expect(requests).toHaveLength(2);
 });
 
 it("offers Stop for a running job only where the service supports it", async () => {
   await showBusy(false);
   expect(screen.queryByRole("button", { name: "Stop job runs-1" })).toBeNull();
   cleanup();
-  const sent = await showBusy(true);
+  const requests = await showBusy(true);
   press("Stop job runs-1");
   await act(() => vi.advanceTimersByTimeAsync(UNDO_WINDOW_MS));
-  expect(sent).toMatchObject([{ path: expect.stringContaining("/api/console/jobs/stop"), json: { ids: ["runs-1"] } }]);
+  expect(requests).toMatchObject([{ path: expect.stringContaining("/api/console/jobs/stop"), json: { ids: ["runs-1"] } }]);
   expect(screen.getByText("1 stopped")).toBeDefined();
 });
 
@@ -152,9 +152,9 @@ it("pauses all clocks while the service is unreachable", async () => {
   expect(waitedOf("waits")).toMatch(/^2m/);
 });
 
-it("shows the runner in whose own queue a job is, in place of when it may start", async () => {
+it("shows the runner that queued a job instead of its start", async () => {
   const waits = { state: "queued", runners: ["GPU 1"], ahead: 1, message: "" } as const;
-  const pending = [{ ...row("there", "pending"), waits: { ...waits, runners: [...waits.runners] } }];
+  const pending = [{ ...row("there", "pending"), waiting: { ...waits, runners: [...waits.runners] } }];
   noteCalls();
   await show(
     Promise.resolve(ok({ value: { running: [], pending, pendingTotal: 1, isSortedBySubmission: false, canStop: false }, atMs: 1 })),
@@ -175,7 +175,7 @@ function breakNetwork() {
   return { network, sent: whole };
 }
 
-it("says why a cancelling failed, and tries it again", async () => {
+it("explains a failed cancel and retries it", async () => {
   vi.useFakeTimers();
   const { network, sent } = breakNetwork();
   await show(Promise.resolve(ok({ value: { ...busy, pendingTotal: 2, isSortedBySubmission: false, canStop: false }, atMs: 1 })));
@@ -203,7 +203,7 @@ it("reports a cancel that failed while the page closed", async () => {
   expect(screen.getByText(/^1 with an unknown result: Lightdesk cannot be reached/)).toBeDefined();
 });
 
-it("keeps the question open until the answer and retries after a failure", async () => {
+it("keeps the dialog open until the response and retries after a failure", async () => {
   vi.useFakeTimers();
   const { network, sent } = breakNetwork();
   await show(Promise.resolve(ok({ value: { ...busy, pendingTotal: 2, isSortedBySubmission: false, canStop: false }, atMs: 1 })));

@@ -24,19 +24,19 @@ export const busy = { running: [row("runs-1", "in_progress")], pending: [row("wa
 
 /** `fetch` is replaced: it records requests and answers like the console. */
 export function noteCalls() {
-  const sent: { path: string; json: unknown; keepalive: boolean }[] = [];
+  const requests: { path: string; json: unknown; keepalive: boolean }[] = [];
   vi.stubGlobal("fetch", async (path: string, init: RequestInit = {}) => {
-    if (init.method === "POST") sent.push({ path, json: JSON.parse(String(init.body)), keepalive: init.keepalive === true });
+    if (init.method === "POST") requests.push({ path, json: JSON.parse(String(init.body)), keepalive: init.keepalive === true });
     if (init.method !== "POST") return Response.json({ running: [], pending: [], source: "jobs", canStop: false });
     if (path.startsWith("/api/queue")) return Response.json({ deleted: ["wait-1"], cleared: false });
     return Response.json({ stopped: ["runs-1"], stopping: [], over: [], unable: [], together: 0 });
   });
-  return sent;
+  return requests;
 }
 export async function showBusy(canStop: boolean) {
   vi.useFakeTimers();
-  const sent = noteCalls();
+  const requests = noteCalls();
   await show(Promise.resolve(ok({ value: { ...busy, pendingTotal: 2, isSortedBySubmission: false, canStop }, atMs: 1 })));
-  return sent;
+  return requests;
 }
 export const press = (name: string) => fireEvent.click(screen.getByRole("button", { name }));

@@ -34,20 +34,20 @@ const item = (member: MemberView, more: { isViewer?: boolean; canChange?: boolea
 
 describe("actions for a member", () => {
   it("excludes oneself, the owner and stronger members", () => {
-    const changed = (viewer: Role) => roles.filter((role) => mayChange({ id: "me", role: viewer }, { id: "other", role }));
-    expect(changed("owner")).toEqual(["runner", "viewer", "operator", "admin"]);
-    expect(changed("admin")).toEqual(["runner", "viewer", "operator", "admin"]);
-    expect(changed("operator")).toEqual(["runner", "viewer", "operator"]);
+    const changeableRoles = (viewer: Role) => roles.filter((role) => mayChange({ id: "me", role: viewer }, { id: "other", role }));
+    expect(changeableRoles("owner")).toEqual(["runner", "viewer", "operator", "admin"]);
+    expect(changeableRoles("admin")).toEqual(["runner", "viewer", "operator", "admin"]);
+    expect(changeableRoles("operator")).toEqual(["runner", "viewer", "operator"]);
     expect(mayChange({ id: "me", role: "admin" }, { id: "me", role: "admin" })).toBe(false);
   });
 
-  it("is no role above one's own, and never the owner's", () => {
+  it("excludes higher roles and the owner's", () => {
     expect(assignableRoles({ role: "owner" })).toEqual(["runner", "viewer", "operator", "admin"]);
     expect(assignableRoles({ role: "operator" })).toEqual(["runner", "viewer", "operator"]);
   });
 });
 
-it("offers no role button for a member whose role follows groups, and says which", () => {
+it("offers no role button when groups set the role and names them", () => {
   item({ ...grace, roleFrom: "Corp" }, { canChange: true });
   expect(screen.getByText("Follows groups at Corp")).toBeDefined();
   expect(screen.queryByRole("button", { name: "Change role: Grace Hopper" })).toBeNull();
@@ -59,7 +59,7 @@ describe("the list of members", () => {
   const ada: MemberView = { ...grace, id: "ada", name: "Ada Lovelace", email: "ada@studio.example", role: "viewer", seenAt };
   const names = () => screen.queryAllByRole("listitem").map(({ dataset }) => dataset.member);
 
-  it("finds members by name, address and role, and says when none match", async () => {
+  it("finds members by name, address and role and reports no matches", async () => {
     const list = <MemberList viewer={{ id: "me", role: "admin" }} members={Promise.resolve(ok([grace, ada]))} />;
     await act(async () => renderInApp(<AtPage>{list}</AtPage>));
     expect(names()).toEqual(["grace", "ada"]);
@@ -82,7 +82,7 @@ describe("the list of members", () => {
 });
 
 describe("a member's row", () => {
-  it("shows name, address and role, and which one is oneself", () => {
+  it("shows name, address and role and marks oneself", () => {
     item(grace, { isViewer: true });
     for (const text of ["Grace Hopper", "grace@example.com", "operator", "you"]) expect(screen.getByText(text)).toBeDefined();
     expect(screen.queryByRole("button")).toBeNull();
@@ -105,7 +105,7 @@ it("explains to operators and viewers who may change members", () => {
 describe("a link that does not work", () => {
   const reasons = ["used", "expired", "withdrawn", "unknown", "taken", "noToken"] as const;
 
-  it("says why in other words for each reason, and leads to the sign-in", () => {
+  it("explains each reason differently and links to the sign-in", () => {
     renderInApp(reasons.map((reason) => <InvitationRefusal key={reason} reason={reason} />));
     const alerts = screen.getAllByRole("alert").map((element) => element.textContent);
     expect(new Set(alerts).size).toBe(reasons.length);

@@ -63,9 +63,9 @@ it("marks shares, invitations and tokens in their last days", async () => {
   });
   const count = async (list: ReactNode) => {
     await show(list);
-    const match = screen.queryAllByText("Expires soon").length;
+    const soonCount = screen.queryAllByText("Expires soon").length;
     cleanup();
-    return match;
+    return soonCount;
   };
   const days = [2.9, 3.1];
   expect(await count(<SharesScreen role="operator" shares={days.map((day) => share(`${day}`, day))} isOn />)).toBe(1);
@@ -78,13 +78,13 @@ it("marks shares, invitations and tokens in their last days", async () => {
 
 describe("tokens screen", () => {
   const router = { back: vi.fn(), forward: vi.fn(), refresh: vi.fn(), push: vi.fn(), replace: vi.fn(), prefetch: vi.fn(), bfcacheId: "" };
-  let sent: unknown[] = [];
-  const answer = () => new Response(null, { status: 204 });
+  let bodies: unknown[] = [];
+  const respond = () => new Response(null, { status: 204 });
   beforeEach(() => {
-    sent = [];
+    bodies = [];
     vi.stubGlobal("fetch", async (_path: string, { body }: RequestInit = {}) => {
-      sent.push(JSON.parse(String(body)));
-      return answer();
+      bodies.push(JSON.parse(String(body)));
+      return respond();
     });
   });
 
@@ -100,19 +100,23 @@ describe("tokens screen", () => {
   };
   const away = failed({ code: "INTERNAL", message: "broken", status: 500 });
 
-  const show = (role: Role, choices = two, own: TokenView[] | "away" = []) =>
+  const show = (role: Role, choices = two, ownTokens: TokenView[] | "away" = []) =>
     act(async () =>
       renderInApp(
         <AtPage router={router}>
           <Suspense>
-            <TokensScreen role={role} choices={Promise.resolve(choices)} own={Promise.resolve(own === "away" ? away : ok(own))} />
+            <TokensScreen
+              role={role}
+              choices={Promise.resolve(choices)}
+              ownTokens={Promise.resolve(ownTokens === "away" ? away : ok(ownTokens))}
+            />
           </Suspense>
         </AtPage>,
       ),
     );
   const press = (name: string) => act(async () => fireEvent.click(screen.getByRole("button", { name })));
 
-  it("asks for a connection first and never shows an outage as empty", async () => {
+  it("requires a connection and never shows an outage as empty", async () => {
     await show("viewer", { ...two, connections: [] }, "away");
     expect(screen.queryByText("No tokens.")).toBeNull();
     expect(screen.getByText("Something failed inside Lightdesk")).toBeTruthy();

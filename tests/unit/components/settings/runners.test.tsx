@@ -19,23 +19,23 @@ import { AtPage } from "@/tests/support/at-page";
 import { renderInApp } from "../render";
 import { builtInRunner, studio } from "./runners";
 
-const sent: { path: string; method: string; body?: unknown }[] = [];
+const requests: { path: string; method: string; body?: unknown }[] = [];
 let answers: Response[] = [];
-let listed: Runner[] = [];
+let listedRunners: Runner[] = [];
 
 beforeEach(() => {
-  sent.length = 0;
+  requests.length = 0;
   answers = [];
   vi.stubGlobal("fetch", async (path: string, { method = "GET", body }: RequestInit = {}) => {
-    if (method === "GET") return Response.json({ runners: listed });
-    sent.push({ path, method, ...(typeof body === "string" && { body: JSON.parse(body) }) });
+    if (method === "GET") return Response.json({ runners: listedRunners });
+    requests.push({ path, method, ...(typeof body === "string" && { body: JSON.parse(body) }) });
     return answers.shift() ?? new Response(null, { status: 204 });
   });
 });
 
 const read = <T,>(value: T) => Promise.resolve(ok({ value, atMs: Date.now() }));
 async function show(runners: Runner[]): Promise<void> {
-  listed = runners;
+  listedRunners = runners;
   await act(async () =>
     renderInApp(
       <AtPage>
@@ -53,7 +53,7 @@ const press = (name: string) => act(async () => fireEvent.click(screen.getByRole
 const type = (label: string, value: string) => fireEvent.change(screen.getByLabelText(label), { target: { value } });
 const rowOf = ({ label }: Runner) => within(screen.getByRole("heading", { name: label }).closest("li") ?? document.body);
 
-it("says of each runner what it is, what it does and what it has done", async () => {
+it("shows each runner's type, state and totals", async () => {
   await show([builtInRunner, studio]);
   const row = rowOf(studio);
   for (const text of ["Ready", "http://10.0.0.12:8188", "fast", "1 of 1 running", "120 done, 3 failed, 4.2 s on average", "0.27.0", "812"])
@@ -63,8 +63,8 @@ it("says of each runner what it is, what it does and what it has done", async ()
   expect(rowOf(builtInRunner).queryByRole("button", { name: "Remove: Built-in" })).toBeNull();
 });
 
-it("says why one takes no jobs and what to do, here and on the overview", async () => {
-  const lost = { ...studio, state: "unreachable" as const, reason: { code: "redirects" as const, message: "It answers 302." } };
+it("explains an idle runner with a remedy, here and on the overview", async () => {
+  const lostRunner = { ...studio, state: "unreachable" as const, reason: { code: "redirects" as const, message: "It answers 302." } };
   const bad = {
     ...studio,
     id: "bad",
@@ -72,14 +72,14 @@ it("says why one takes no jobs and what to do, here and on the overview", async 
     state: "set_aside" as const,
     reason: { code: "failures" as const, message: "OOM" },
   };
-  await show([builtInRunner, lost, bad]);
-  expect(rowOf(lost).getByText("This address redirects to another one")).toBeDefined();
-  expect(rowOf(lost).getByText("It answers 302.")).toBeDefined();
+  await show([builtInRunner, lostRunner, bad]);
+  expect(rowOf(lostRunner).getByText("This address redirects to another one")).toBeDefined();
+  expect(rowOf(lostRunner).getByText("It answers 302.")).toBeDefined();
   expect(screen.getByText("Runner Studio GPU cannot be reached.")).toBeDefined();
   expect(screen.getByText("Runner Old GPU was set aside: jobs of different users kept failing there.")).toBeDefined();
   answers = [Response.json({ runner: studio })];
   await press("Resume: Old GPU");
-  expect(sent).toEqual([{ path: "/api/console/runners/bad/state", method: "PUT", body: { state: "ready" } }]);
+  expect(requests).toEqual([{ path: "/api/console/runners/bad/state", method: "PUT", body: { state: "ready" } }]);
 });
 
 it("shows nothing about runners on the overview while all work", async () => {
@@ -121,28 +121,28 @@ it("adds an unresponsive address only on confirmation", async () => {
   answers = [Response.json({ problem: { code: "not_reachable", message: "refused" } }), Response.json({ runner: studio }, { status: 201 })];
   await press("Add runner");
   expect(screen.getByText("The server could not be reached")).toBeDefined();
-  listed = [builtInRunner, studio];
+  listedRunners = [builtInRunner, studio];
   await press("Add anyway");
   expect(screen.queryByLabelText("Address")).toBeNull();
   const runner = { address: "10.0.0.12:8188", label: "Studio GPU", tags: ["fast", "big"], slots: 1 };
-  expect(sent).toEqual([
+  expect(requests).toEqual([
     { path: "/api/console/runners/check", method: "POST", body: { address: "10.0.0.12:8188" } },
     { path: "/api/console/runners", method: "POST", body: { ...runner, keep: false } },
     { path: "/api/console/runners", method: "POST", body: { ...runner, keep: true } },
   ]);
 });
 
-it("asks before one is removed, and says what happens to what runs there", async () => {
+it("confirms a removal and explains what happens to its jobs", async () => {
   await show([builtInRunner, studio]);
   await press("Remove: Studio GPU");
   expect(screen.getByText(/^Its running job moves to another runner and starts again\./)).toBeDefined();
-  listed = [builtInRunner];
+  listedRunners = [builtInRunner];
   await press("Remove Studio GPU");
-  expect(sent).toEqual([{ path: "/api/console/runners/studio", method: "DELETE" }]);
+  expect(requests).toEqual([{ path: "/api/console/runners/studio", method: "DELETE" }]);
   expect(screen.queryByRole("heading", { name: "Studio GPU" })).toBeNull();
 });
 
-it("says of a job where it ran, in which attempt, and which runner it waits for", () => {
+it("shows a job's runner, attempt and the runner it waits for", () => {
   const waits = { state: "paused", runners: ["Studio GPU"], message: "Its runner is paused." };
   renderInApp(
     <>
@@ -158,13 +158,13 @@ it.each([
   [0, "Queued on GPU 1."],
   [1, "Queued on GPU 1, behind 1 job."],
   [4, "Queued on GPU 1, behind 4 jobs."],
-])("shows the runner whose own queue has a job, behind %i others", (ahead, text) => {
+])("shows the runner that queued a job behind %i others", (ahead, text) => {
   const waits = { state: "queued", runners: ["GPU 1"], ahead, message: text };
   renderInApp(<JobProgress facts={factsOf({ status: "pending", waits })} />);
   expect(screen.getByText(text)).toBeDefined();
 });
 
-it("shows that a job ran twice, and which outputs its runner refused", () => {
+it("shows that a job ran twice and the refused outputs", () => {
   const errors = [{ type: "value_not_in_list", message: "Value not in list", details: "", extra_info: { input_name: "choice" } }];
   const messages = [
     ["note", { code: "cache_cleared" }],
@@ -173,8 +173,8 @@ it("shows that a job ran twice, and which outputs its runner refused", () => {
   ];
   const onShowNode = vi.fn();
   renderInApp(<JobNotes notes={factsOf({ status: "completed", execution_status: { messages } }).notes} onShowNode={onShowNode} />);
-  const [first, second, ...others] = screen.getAllByRole("region", { name: "About this run" });
-  expect(others).toEqual([]);
+  const [first, second, ...otherRegions] = screen.getAllByRole("region", { name: "About this run" });
+  expect(otherRegions).toEqual([]);
   expect(first?.textContent).toContain("Its cache was cleared");
   expect(second?.textContent).toContain("GPU 1 refused some outputs and ran the others.");
   expect(second?.textContent).toContain("choice: Value not in list");

@@ -13,14 +13,14 @@ import { AtPage } from "@/tests/support/at-page";
 import { renderInApp } from "../render";
 
 const router = { back: vi.fn(), forward: vi.fn(), refresh: vi.fn(), push: vi.fn(), replace: vi.fn(), prefetch: vi.fn(), bfcacheId: "" };
-const sent: { path: string; method?: string; body?: unknown }[] = [];
+const requests: { path: string; method?: string; body?: unknown }[] = [];
 let answers: Response[] = [];
 
 beforeEach(() => {
-  sent.length = 0;
+  requests.length = 0;
   answers = [];
   vi.stubGlobal("fetch", async (path: string, init: RequestInit = {}) => {
-    sent.push({ path, method: init.method, ...(typeof init.body === "string" && { body: JSON.parse(init.body) }) });
+    requests.push({ path, method: init.method, ...(typeof init.body === "string" && { body: JSON.parse(init.body) }) });
     return answers.shift() ?? new Response(null, { status: 204 });
   });
 });
@@ -60,13 +60,13 @@ describe("the list of invitations", () => {
   it("withdraws after a question with the address and reloads the list", async () => {
     await show(<InvitationList invitations={Promise.resolve(ok([open]))} />);
     await press("Withdraw: grace@example.com");
-    expect(sent).toEqual([]);
+    expect(requests).toEqual([]);
     await press("Withdraw the invitation of grace@example.com");
-    expect(sent).toEqual([{ path: "/api/console/members/invitations/i1", method: "DELETE" }]);
+    expect(requests).toEqual([{ path: "/api/console/members/invitations/i1", method: "DELETE" }]);
     expect(router.refresh).toHaveBeenCalled();
   });
 
-  it("says that none is open, and of a former member's that it is theirs", async () => {
+  it("reports no open invitation and marks a former member's", async () => {
     await show(<InvitationList invitations={Promise.resolve(ok([{ ...open, state: "used", invitedBy: undefined }]))} />);
     expect(screen.getByText("No open invitations.")).toBeDefined();
     expect(screen.getByText(/by a former member/)).toBeDefined();
@@ -95,7 +95,7 @@ describe("the audit log", () => {
     />
   );
 
-  it("shows who did what, when, where and the outcome", async () => {
+  it("shows who, what, when, where and the outcome", async () => {
     const refused = { ...entry, id: 6, action: "ofAnotherVersion", status: 403, code: "ROLE_TOO_LOW", outcome: undefined };
     await show(screenOf([entry, { ...refused, member: undefined, connection: { id: "theirs" } }]));
     const [, first, second] = screen.getAllByRole("row").map((row) => row.textContent);
@@ -104,7 +104,7 @@ describe("the audit log", () => {
     expect(second).not.toContain("ROLE_TOO_LOW");
   });
 
-  it("shows a refused act as attempted, with the reason", async () => {
+  it("shows a refused action as attempted, with the reason", async () => {
     const refused = { ...entry, action: "deleteAsset", target: "a-1", status: 403, code: "ROLE_TOO_LOW", outcome: undefined };
     await show(screenOf([refused, { ...refused, id: 6, status: 404, code: "NOT_FOUND" }]));
     const [, first, second] = screen.getAllByRole("row").map((row) => row.textContent);
@@ -121,7 +121,7 @@ describe("the audit log", () => {
     expect(second).toMatch(/Done$/);
   });
 
-  it("words service failures and notes in both languages", async () => {
+  it("translates service failures and notes in both languages", async () => {
     const items: AuditItem[] = [
       { ...entry, status: 502, code: "UPSTREAM_UNREACHABLE", outcome: undefined },
       { ...entry, id: 6, action: "createConnection", outcome: "strange, not saved" },
@@ -169,10 +169,10 @@ describe("the audit log", () => {
   it("links to the resulting job or asset and names files", async () => {
     const uploaded = { ...entry, id: 6, action: "uploadAsset", outcome: "id=a-2 name=my own cat.png created_new=true" };
     const deleted = { ...entry, id: 5, action: "deleteAsset", target: "a-3", outcome: undefined };
-    const elsewhere = { ...entry, id: 4, connection: { id: "theirs" } };
-    const written = { ...entry, id: 3, action: "writeUserdata", target: "workflows/a.json", outcome: "path=workflows/a.json" };
+    const otherEntry = { ...entry, id: 4, connection: { id: "theirs" } };
+    const writeEntry = { ...entry, id: 3, action: "writeUserdata", target: "workflows/a.json", outcome: "path=workflows/a.json" };
     const removed = { ...entry, id: 2, action: "manageQueue", outcome: "deleted=2 (x, y)" };
-    await show(screenOf([{ ...entry, target: "abc" }, uploaded, deleted, elsewhere, written, removed]));
+    await show(screenOf([{ ...entry, target: "abc" }, uploaded, deleted, otherEntry, writeEntry, removed]));
     const rows = screen.getAllByRole("row").slice(1);
     const linksIn = (row: HTMLElement | undefined) => [...(row?.querySelectorAll("a") ?? [])].map((link) => link.getAttribute("href"));
     expect(rows.map(linksIn)).toEqual([["/jobs/abc?connection=c"], ["/assets/a-2?connection=c"], [], [], [], []]);
@@ -202,16 +202,16 @@ describe("the audit log", () => {
 
 describe("the account", () => {
   const member: MemberView = { id: "ana", name: "Ana Ruiz", email: "ana@example.com", role: "operator", disabled: false, createdAt: 0 };
-  const mine = { browser: "Firefox · Linux", address: "198.51.100.1", method: "password", createdAt: 0, usedAt: 0 };
+  const ownSession = { browser: "Firefox · Linux", address: "198.51.100.1", method: "password", createdAt: 0, usedAt: 0 };
   const sessions = [
-    { ...mine, id: "this", current: true },
-    { ...mine, id: "phone", browser: "Safari · iOS", address: "203.0.113.9", current: false },
+    { ...ownSession, id: "this", current: true },
+    { ...ownSession, id: "phone", browser: "Safari · iOS", address: "203.0.113.9", current: false },
   ];
   const form = (name: string) => within(screen.getByRole("region", { name }));
   const refusal = (path: string) =>
     Response.json({ code: "INVALID_BODY", message: `${path}: is wrong`, details: [{ path, message: "is wrong" }] }, { status: 400 });
 
-  it("reports a wrong password beside its field and keeps typed values", async () => {
+  it("shows a wrong password at its field and keeps typed values", async () => {
     answers = [refusal("currentPassword")];
     await show(<AccountScreen methods={{ password: true, providers: [] }} member={member} sessions={sessions} />);
     const part = form("Email address");
@@ -233,14 +233,14 @@ describe("the account", () => {
     expect(document.querySelector("input[name=email]")).toBeNull();
   });
 
-  it("asks before it ends all others, and offers that only where there are some", async () => {
+  it("confirms before ending all other sessions, if there are any", async () => {
     answers = [Response.json({ code: "INTERNAL", message: "" }, { status: 500 })];
     await show(<AccountScreen methods={{ password: true, providers: [] }} member={member} sessions={sessions} />);
     await press("End all other sessions");
-    expect(sent).toEqual([]);
+    expect(requests).toEqual([]);
     const dialog = within(screen.getByRole("dialog"));
     await act(async () => fireEvent.click(dialog.getByRole("button", { name: "End all other sessions" })));
-    expect(sent).toEqual([{ path: "/api/console/account/sessions", method: "DELETE" }]);
+    expect(requests).toEqual([{ path: "/api/console/account/sessions", method: "DELETE" }]);
     expect(screen.getByRole("alert")).toBeDefined();
     cleanup();
     await show(<AccountScreen methods={{ password: true, providers: [] }} member={member} sessions={sessions.slice(0, 1)} />);

@@ -20,14 +20,14 @@ const stillRouter = {
 };
 
 describe("the answer to a connection's check", () => {
-  it("is another sentence and another advice for each outcome", () => {
+  it("has its own message and remedy for each outcome", () => {
     renderInApp(checkOutcomes.map((outcome) => <Outcome key={outcome} check={{ outcome, message: "", dialect: "interface" }} />));
     const statuses = screen.getAllByRole("status").map((element) => element.textContent);
     expect(statuses).toHaveLength(checkOutcomes.length);
     expect(new Set(statuses).size).toBe(checkOutcomes.length);
   });
 
-  it("does not speak of a key where a local server answers", () => {
+  it("doesn't mention a key for a local server", () => {
     renderInApp(<Outcome check={{ outcome: "active", message: "", dialect: "local" }} />);
     expect(screen.getByRole("status").textContent).toMatch(/local server.*needs no key/);
   });
@@ -35,9 +35,9 @@ describe("the answer to a connection's check", () => {
   it("shows the service's requested wait instead of a moment", () => {
     const next = (retryAfterMs?: number) => {
       renderInApp(<Outcome check={{ outcome: "failing", message: "", dialect: "interface", retryAfterMs }} />);
-      const match = screen.getByRole("status").textContent;
+      const statusText = screen.getByRole("status").textContent;
       cleanup();
-      return match;
+      return statusText;
     };
     expect(next()).toContain("Try again in a moment.");
     expect(next(29_200)).toContain("The service asks to wait 30 s.");
@@ -64,7 +64,7 @@ describe("the connection's form", () => {
     expect(readConnectionForm(data)).toEqual({ name: "Studio", baseUrl: "https://a.example", accountUrl: "" });
   });
 
-  it("says what is saved instead of an address ending in /api", () => {
+  it("explains what is stored instead of an address ending in /api", () => {
     renderInApp(
       <AtPage router={stillRouter}>
         <ConnectionForm canShare onSaved={vi.fn()} onClose={vi.fn()} />
@@ -82,7 +82,7 @@ describe("the connection's form", () => {
       expect(valueOf(typed)).toMatch(/without \/api$/);
   });
 
-  it("reads an address without its scheme as people mean it, and says how", () => {
+  it("completes an address without a scheme and explains how", () => {
     const read = (baseUrl: string) => {
       const data = new FormData();
       data.set("baseUrl", baseUrl);
@@ -105,7 +105,7 @@ describe("the connection's form", () => {
     expect(field.validity.valid).toBe(true);
   });
 
-  it("has the focus when it opens, and gives it back when it closes", async () => {
+  it("takes focus on opening and returns it on closing", async () => {
     await act(async () => {
       renderInApp(
         <AtPage router={stillRouter}>
@@ -121,7 +121,7 @@ describe("the connection's form", () => {
     expect(document.activeElement).toBe(screen.getByRole("button", { name: "Add a connection" }));
   });
 
-  it("shows a refusal with its reason beside the field it names", () => {
+  it("shows a refusal with its reason at the named field", () => {
     const failure = { code: "INVALID_BODY", status: 400, message: "baseUrl: must be an address that begins with http:// or https://" };
     const names = ["name", "baseUrl"] as const;
     expect(faultyField(failure, names)).toBe("baseUrl");
@@ -132,13 +132,13 @@ describe("the connection's form", () => {
 });
 
 describe("saving a refused connection", () => {
-  it("keeps typed values, says nothing was saved and saves on demand", async () => {
-    const sent: unknown[] = [];
+  it("keeps typed values, reports an unsaved state and saves on demand", async () => {
+    const bodies: unknown[] = [];
     vi.stubGlobal("fetch", (_path: string, init: RequestInit) => {
       const body: unknown = JSON.parse(String(init.body));
-      sent.push(body);
+      bodies.push(body);
       const check = { outcome: "refused", message: "no" };
-      return Promise.resolve(Response.json(sent.length === 1 ? { check } : { check, connection: { id: "c" } }));
+      return Promise.resolve(Response.json(bodies.length === 1 ? { check } : { check, connection: { id: "c" } }));
     });
     const router = { back: vi.fn(), forward: vi.fn(), refresh: vi.fn(), push: vi.fn(), replace: vi.fn(), prefetch: vi.fn(), bfcacheId: "" };
     const onSaved = vi.fn();
@@ -157,7 +157,7 @@ describe("saving a refused connection", () => {
     expect([onSaved.mock.calls.length, onClose.mock.calls.length]).toEqual([0, 0]);
     fireEvent.click(screen.getByRole("button", { name: "Save anyway" }));
     await waitFor(() => expect(onClose).toHaveBeenCalledOnce());
-    expect(sent[1]).toMatchObject({ name: "Studio", key: "k", keep: true });
+    expect(bodies[1]).toMatchObject({ name: "Studio", key: "k", keep: true });
     expect(onSaved).toHaveBeenCalledOnce();
   });
 });

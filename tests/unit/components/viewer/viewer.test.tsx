@@ -30,7 +30,7 @@ it("outlines a white picture in a comparison by one pixel", async () => {
   }
 });
 
-it("keys turn the page, and stop at both ends", async () => {
+it("pages with keys and stops at both ends", async () => {
   renderViewer();
   await press("ArrowLeft");
   expect(positionText()).toBe("1 of 4");
@@ -44,7 +44,7 @@ it("keys turn the page, and stop at both ends", async () => {
   expect(positionText()).toBe("1 of 4");
 });
 
-it("turns pages by key from bar buttons, but not in a select", async () => {
+it("pages with keys from bar buttons, but not in a select", async () => {
   renderViewer();
   await click("Mark for comparison");
   await act(async () => void fireEvent.keyDown(screen.getByRole("button", { name: "Mark for comparison" }), { key: "ArrowRight" }));
@@ -128,7 +128,7 @@ it("closes only the comparison when the browser closes all overlays", async () =
   expect(onClose).toHaveBeenCalledOnce();
 });
 
-it("says that a compared picture has no job", async () => {
+it("reports a compared picture without a job", async () => {
   renderViewer(1);
   await press("c");
   await press("ArrowRight");

@@ -142,7 +142,7 @@ describe("viewer share", () => {
     const onClose = vi.fn();
     function WithState() {
       const [at, setAt] = useState(0);
-      return <Viewer count={items.length} at={at} itemAt={(n) => items[n]} onMove={setAt} onClose={onClose} shareOn={shareOn} />;
+      return <Viewer count={items.length} at={at} itemAt={(n) => items[n]} onMove={setAt} onClose={onClose} shareConnectionId={shareOn} />;
     }
     renderInApp(
       <MayShare value={mayShare}>
@@ -216,7 +216,7 @@ describe("viewer touch", () => {
     expect(transform()).not.toEqual(before);
   });
 
-  it("turns pages by swiping, and pans when zoomed", async () => {
+  it("pages by swiping and pans when zoomed", async () => {
     renderViewer();
     await arrive("one.png");
     const swipe = async (from: number, to: number) => {

@@ -9,7 +9,7 @@ const graph = {
   "2": { class_type: "KSampler", inputs: { seed: 18446744073709551615n, steps: 20, cfg: 7.5, sampler_name: "euler", image: ["1", 0] } },
   "3": { class_type: "SaveImage", inputs: { images: ["2", 0], filename_prefix: "out" }, _meta: { title: "Result" } },
 };
-const input = (name: string, node: string, control: AppInput["control"], more: Partial<AppInput> = {}): AppInput => ({
+const input = (name: string, node: string, control: AppInput["control"], overrides: Partial<AppInput> = {}): AppInput => ({
   name,
   node,
   input: name,
@@ -18,7 +18,7 @@ const input = (name: string, node: string, control: AppInput["control"], more: P
   group: "",
   control,
   isRequired: false,
-  ...more,
+  ...overrides,
 });
 const picture = input("picture", "1", { kind: "picture", hasMask: false }, { input: "image", label: "Picture", isRequired: true });
 const steps = input("steps", "2", { kind: "number", isWhole: true, min: 1, max: 50, isSlider: true }, { default: 20 });
@@ -68,7 +68,7 @@ describe("filling an app", () => {
     expect(fillApp({ ...app, inputs: required }, {})).toMatchObject({ ok: true, values: { cfg: "a fox", steps: 20 } });
   });
 
-  it("takes nothing that an object inherits for a value or an input", () => {
+  it("ignores inherited properties as values and inputs", () => {
     const filled = fillApp({ ...app, inputs: [{ ...steps, name: "constructor", default: undefined, isRequired: true }] }, {});
     expect(filled).toMatchObject({ ok: false, problems: [{ code: "missing" }] });
   });
@@ -76,13 +76,13 @@ describe("filling an app", () => {
   it("reads the text fields of a form as their inputs' types", () => {
     const choice = input("size", "2", { kind: "choice", choices: [{ value: 512 }, { value: "large" }] });
     const swap = input("swap", "2", { kind: "switch" });
-    const read = [
+    const values = [
       valueOfText(seed, "18446744073709551615"),
       valueOfText(choice, "512"),
       valueOfText(swap, "true"),
       valueOfText(steps, "many"),
     ];
-    expect(read).toEqual([18446744073709551615n, 512, true, "many"]);
+    expect(values).toEqual([18446744073709551615n, 512, true, "many"]);
   });
 });
 

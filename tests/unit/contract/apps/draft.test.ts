@@ -28,7 +28,7 @@ it("imports the editor's App mode without links and missing widgets", () => {
   expect(appDefinitionSchema.safeParse(draft).success).toBe(true);
 });
 
-it("asks once for a shared widget and fills every input behind it", () => {
+it("asks once for a shared widget and sets every input behind it", () => {
   const id = "0a0a0a0a-0000-4000-8000-000000000001";
   const inside = (node: number, link: number) => ({
     id: node,
@@ -110,7 +110,7 @@ it("finds subgraph choices by inner id, also when renumbered", () => {
   expect(outputs.map(({ node }) => node)).toEqual(["5:8"]);
 });
 
-it("leaves out keys and repeated inputs, and survives looping links", () => {
+it("omits keys and repeated inputs and survives looping links", () => {
   const slot = (id: number, link: number, name: string) => ({
     id,
     type: "Ask",
@@ -169,7 +169,7 @@ it("guesses large fields for prompts and long texts without a catalogue", () => 
   });
 });
 
-it("takes pinned inputs with the service's ranges and choices, and never a key", () => {
+it("offers pinned inputs with the service's ranges, and never a key", () => {
   const catalogue = {
     KSampler: {
       input: { required: { steps: ["INT", { min: 1, max: 100, step: 1 }], sampler_name: [["euler", "dpm"]], api_key: ["STRING", {}] } },
@@ -188,14 +188,14 @@ it.each([
   ["sigma_1", {}, "Sigma"],
   ["strength", {}, "Strength"],
   ["sigma_1", { label: "How soft" }, "How soft"],
-])("uses the outer name of subgraph inputs without numbering: %s, %o", (name, more, label) => {
+])("uses the outer name of subgraph inputs without numbering: %s, %o", (name, overrides, label) => {
   const id = "0a0a0a0a-0000-4000-8000-000000000003";
   const inner = { id: 11, type: "Blur", inputs: [{ name: "sigma", link: 1, widget: { name: "sigma" } }] };
   const links = [{ id: 1, origin_id: -10, origin_slot: 0, target_id: 11, target_slot: 0 }];
   const editor = {
     nodes: [{ id: 5, type: id, inputs: [{ name, widget: { name } }] }],
     links: [],
-    definitions: { subgraphs: [{ id, name: "Soft", inputs: [{ name, ...more, linkIds: [1] }], outputs: [], nodes: [inner], links }] },
+    definitions: { subgraphs: [{ id, name: "Soft", inputs: [{ name, ...overrides, linkIds: [1] }], outputs: [], nodes: [inner], links }] },
     extra: { linearData: { inputs: [[5, name]], outputs: [] } },
   };
   const flat = { "5:11": { class_type: "Blur", inputs: { sigma: 1.5 } } };

@@ -5,7 +5,7 @@ import { readDrawingOf } from "@/lib/contract/editor-workflow/drawing";
 import { parseJson } from "@/lib/contract/json/parse-json";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { objectInfoSchema } from "@/lib/contract/schemas/object-info";
-import { comparable } from "./comparable";
+import { toComparable } from "./comparable";
 import { definition, info as small, net, type NodeSpec } from "./editor-files";
 
 export const A = "11111111-1111-1111-1111-111111111111";
@@ -90,21 +90,21 @@ const graphOf = (nodes: Nodes): Graph =>
   Object.fromEntries(Object.entries(nodes).map(([id, [class_type, inputs]]) => [id, { class_type, inputs }]));
 
 /** From the inside: a blur in a, a in b, b in c; each passes the radius and the picture on. */
-export const blur = (id: number, more: Partial<NodeSpec> = {}): NodeSpec => ({
+export const blur = (id: number, overrides: Partial<NodeSpec> = {}): NodeSpec => ({
   id,
   type: "Blur",
   in: { image: [-10, 0], radius: [-10, 1, "INT", true] },
   values: [6],
-  ...more,
+  ...overrides,
 });
 export const ends = { inputs: ["image", "radius"] };
 export const wrapped = (id: string, inner: NodeSpec) => definition(id, [inner], { ...ends, outputs: [[inner.id, 0]] });
-export const use = (id: number, type: string, more: Partial<NodeSpec> = {}): NodeSpec => ({
+export const use = (id: number, type: string, overrides: Partial<NodeSpec> = {}): NodeSpec => ({
   id,
   type,
   in: { image: [-10, 0], radius: [-10, 1, "INT", true] },
   values: [],
-  ...more,
+  ...overrides,
 });
 export const three = [wrapped(A, blur(30)), wrapped(B, use(20, A)), wrapped(C, use(10, B))];
 export const outside = (node: Partial<NodeSpec>, nodes: NodeSpec[] = []) =>
@@ -118,6 +118,6 @@ export const outside = (node: Partial<NodeSpec>, nodes: NodeSpec[] = []) =>
 /** `file`: a text if its exact digits matter. */
 export function expectReadAs(file: object | string, expected: Nodes): void {
   const { graph } = toApiWorkflow(file, info, { fill: false });
-  expect(comparable(graph, info)).toEqual(comparable(graphOf(expected), info));
+  expect(toComparable(graph, info)).toEqual(toComparable(graphOf(expected), info));
   expect(readDrawingOf(typeof file === "string" ? parseJson(file) : file, graph)).toBeDefined();
 }

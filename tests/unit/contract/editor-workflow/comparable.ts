@@ -6,7 +6,7 @@ import { settingsOf } from "@/lib/contract/nodes/input-spec";
 import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
 import { isLink } from "@/lib/contract/workflow/graph";
 
-export function comparable(graph: unknown, info: ObjectInfo): Record<string, unknown> {
+export function toComparable(graph: unknown, info: ObjectInfo): Record<string, unknown> {
   const nodes = Object.entries(objectOf(graph) ?? {});
   return Object.fromEntries(
     nodes.map(([id, node]) => {

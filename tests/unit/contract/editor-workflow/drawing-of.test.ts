@@ -27,7 +27,7 @@ test("rejects a drawing with a missing node, another class or another link", () 
   expect(isOf(sink({}))).toBe(false);
 });
 
-test("inside a subgraph each node has a box of its own", () => {
+test("gives each node inside a subgraph its own box", () => {
   const inner = definition(INNER, [{ id: 5, type: "Source" }], { outputs: [[5, 0]] });
   const file = { ...net([{ id: 2, type: INNER }]), definitions: { subgraphs: [inner] } };
   expect(isOf({ "2:5": { class_type: "Source", inputs: {} } }, file)).toBe(true);
@@ -59,8 +59,8 @@ test("finds each inner node without scanning all", () => {
       return node.id;
     },
   }));
-  const counted = { ...file, nodes };
-  expect(uses.filter(({ id }) => netAt(counted, [String(id)]))).toHaveLength(2_000);
+  const drawing = { ...file, nodes };
+  expect(uses.filter(({ id }) => netAt(drawing, [String(id)]))).toHaveLength(2_000);
   expect(reads).toBe(2_000);
 });
 
@@ -69,8 +69,8 @@ test("rejects ids with too many parts and too many uses", () => {
   const uses = (count: number) => Array.from({ length: count }, (_, id) => ({ id, type: INNER }));
   const inner = definition(INNER, [{ id: 5_000, type: "Source", in: inputs }]);
   const file = (count: number) => ({ ...net(uses(count)), definitions: { subgraphs: [inner] } });
-  const used = (count: number) => Object.fromEntries(uses(count).map(({ id }) => [`${id}:5000`, { class_type: "Source", inputs: {} }]));
-  expect(isOf(used(100), file(100))).toBe(true);
-  expect(isOf(used(1_000), file(1_000))).toBe(false);
+  const usesById = (count: number) => Object.fromEntries(uses(count).map(({ id }) => [`${id}:5000`, { class_type: "Source", inputs: {} }]));
+  expect(isOf(usesById(100), file(100))).toBe(true);
+  expect(isOf(usesById(1_000), file(1_000))).toBe(false);
   expect(isOf({ ["1:".repeat(200_000) + "1"]: { class_type: "Source", inputs: {} } }, file(2))).toBe(false);
 });

@@ -104,7 +104,7 @@ export const info = objectInfoSchema.parse({
   },
 });
 
-export type NodeSpec = { id: number; type: string; in?: Record<string, unknown>; values?: unknown; [more: string]: unknown };
+export type NodeSpec = { id: number; type: string; in?: Record<string, unknown>; values?: unknown; [extra: string]: unknown };
 /** `in`: input name to [origin, slot, type?]; the value of a linked widget keeps its place. */
 export function net(specs: readonly NodeSpec[], first = 1) {
   const links: unknown[] = [];
@@ -164,11 +164,11 @@ export const blur = definition(INNER, [{ id: 5, type: "Blur", in: { image: [-10,
   outputs: [[5, 0]],
 });
 /** A file that uses the subgraph once. */
-export const using = (use: Partial<NodeSpec>, more: object[] = [blur]) => ({
+export const using = (use: Partial<NodeSpec>, overrides: object[] = [blur]) => ({
   ...net([
     { id: 1, type: "Source" },
     { id: 2, type: INNER, in: { image: [1, 1] }, values: [], ...use },
     { id: 3, type: "Sink", in: { images: [2, 0] } },
   ]),
-  definitions: { subgraphs: more },
+  definitions: { subgraphs: overrides },
 });

@@ -5,14 +5,19 @@ import { convert, definition, inputsOf, net, type NodeSpec } from "./editor-file
 const INNER = "11111111-1111-1111-1111-111111111111";
 const OUTER = "22222222-2222-2222-2222-222222222222";
 const source: NodeSpec = { id: 1, type: "Source" };
-const set = (id: number, name: unknown, from: unknown, more: Partial<NodeSpec> = {}): NodeSpec => ({
+const set = (id: number, name: unknown, from: unknown, overrides: Partial<NodeSpec> = {}): NodeSpec => ({
   id,
   type: "SetNode",
   in: { IMAGE: from },
   values: [name],
-  ...more,
+  ...overrides,
 });
-const get = (id: number, name: unknown, more: Partial<NodeSpec> = {}): NodeSpec => ({ id, type: "GetNode", values: [name], ...more });
+const get = (id: number, name: unknown, overrides: Partial<NodeSpec> = {}): NodeSpec => ({
+  id,
+  type: "GetNode",
+  values: [name],
+  ...overrides,
+});
 const sink = (id: number, from: unknown): NodeSpec => ({ id, type: "Sink", in: { images: from } });
 
 test.for<[string, NodeSpec[], unknown]>([
@@ -65,7 +70,7 @@ test.for<[string, NodeSpec[]]>([
   expect(problems).toEqual([{ code: "not_set", nodeId: "9", input: "images", name: "pic" }]);
 });
 
-test("Set and Get nodes that lead back to themselves end as a broken link", () => {
+test("ends looping Set and Get nodes as a broken link", () => {
   const { problems } = convert(net([set(2, "a", [3, 0]), get(3, "a"), sink(9, [3, 0])]));
   expect(problems).toEqual([{ code: "broken_link", nodeId: "9", input: "images" }]);
 });
@@ -83,7 +88,7 @@ test("resolves Get from its own graph or an outer one, never from inside", () =>
   expect(inputsOf(twoDeep, "4:50:32")).toEqual({ images: ["1", 1] });
 });
 
-test("reaches no widget by name from a primitive, as over a reroute", () => {
+test("finds no widget by name behind a primitive, like behind a reroute", () => {
   const nodes = [
     { id: 1, type: "PrimitiveNode", values: [77] },
     set(2, "r", [1, 0, "INT"]),
@@ -93,7 +98,7 @@ test("reaches no widget by name from a primitive, as over a reroute", () => {
   expect(inputsOf(net(nodes), "4")).toEqual({ radius: 5 });
 });
 
-test("leaves out and reports labels, switches and unlinked unknown classes", () => {
+test("omits and reports labels, switches and unlinked unknown classes", () => {
   const nodes = [
     source,
     sink(9, [1, 0]),

@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import { blur, convert, definition, INNER, net, type NodeSpec, OUTER, using } from "./editor-files";
 
-const host = (more: Partial<NodeSpec>) => convert(using(more)).graph["2:5"]?.inputs.radius;
+const host = (overrides: Partial<NodeSpec>) => convert(using(overrides)).graph["2:5"]?.inputs.radius;
 const quarantineEntry = (id: string, name: string, hostValue?: unknown) => ({
   originalEntry: [id, name],
   reason: "missingSourceNode",

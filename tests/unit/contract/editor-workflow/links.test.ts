@@ -156,13 +156,13 @@ test("reports links that the file lacks or that start at a missing node", () => 
   ]);
 });
 
-test("links that a node pack makes by rule are reported, never guessed", () => {
+test("reports node pack links instead of guessing them", () => {
   expect(codes(convert({ ...net([]), extra: { ue_links: [{}] } }).problems)).toEqual(["links_by_rule"]);
 });
 
 test("rejects files that are not the editor's", () => {
-  for (const odd of [undefined, null, 3, "no", [], {}, { nodes: {} }])
-    expect(convert(odd)).toEqual({ graph: {}, problems: [{ code: "not_an_editor_file" }], notices: [], rawTexts: [] });
+  for (const value of [undefined, null, 3, "no", [], {}, { nodes: {} }])
+    expect(convert(value)).toEqual({ graph: {}, problems: [{ code: "not_an_editor_file" }], notices: [], rawTexts: [] });
 });
 
 test("fills a primitive's text as the widget would", () => {
@@ -178,12 +178,12 @@ test("identifies a slot by its own name, else by its widget's", () => {
     { id: 1, type: "Source" },
     { id: 2, type: "Blur", in: { image: [1, 0], radius: [1, 2, "INT", true] }, values: [3] },
   ]);
-  const named = (name: string) =>
+  const renameInputs = (name: string) =>
     file.nodes.map((node) => ({
       ...node,
       inputs: node.inputs.map((slot) => ("widget" in slot && slot.widget ? { ...slot, name } : slot)),
     }));
-  expect(inputsOf({ ...file, nodes: named("Breite") }, "2")).toEqual({ image: ["1", 0], radius: ["1", 2] });
+  expect(inputsOf({ ...file, nodes: renameInputs("Breite") }, "2")).toEqual({ image: ["1", 0], radius: ["1", 2] });
 });
 
 test("uses the last of several slots with one name", () => {

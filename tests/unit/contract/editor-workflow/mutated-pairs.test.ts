@@ -12,7 +12,7 @@ import { writable } from "@/lib/contract/editor-workflow/write-file";
 import { type JsonObject } from "@/lib/contract/json/json";
 import { objectInfoSchema } from "@/lib/contract/schemas/object-info";
 import { isLink } from "@/lib/contract/workflow/graph";
-import { comparable } from "./comparable";
+import { toComparable } from "./comparable";
 
 const folder = "tests/fixtures/editor-pairs";
 const read = (name: string) => JSON.parse(readFileSync(`${folder}/${name}`, "utf8"));
@@ -25,10 +25,10 @@ const choices = /^(resize_type|format)$/;
 type Slot = { name: string; type: unknown; link?: number | null; widget?: { name: string } };
 type Node = { id: number; type: string; mode: number; inputs?: Slot[]; outputs?: JsonObject[]; widgets_values?: unknown };
 type Link = { id: number; origin_id: number; origin_slot: number; target_id: number; target_slot: number; type: unknown };
-type File = { version: number; nodes: Node[]; links: Link[]; definitions?: { subgraphs: JsonObject[] }; [more: string]: unknown };
+type File = { version: number; nodes: Node[]; links: Link[]; definitions?: { subgraphs: JsonObject[] }; [extra: string]: unknown };
 /** `renamed`: the current id in the graph. */
-type Drawn = { file: File; renamed: (id: string) => string };
-type Change = (drawn: Drawn, pick: <T>(list: readonly T[]) => T | undefined) => Drawn;
+type MutatedPair = { file: File; renamed: (id: string) => string };
+type Change = (pair: MutatedPair, pick: <T>(list: readonly T[]) => T | undefined) => MutatedPair;
 
 const objects = (links: unknown[]): Link[] =>
   links.map((link) => {
@@ -68,9 +68,15 @@ const withNode = (file: File, id: number, change: (node: Node) => Node): File =>
 /** Inserts a node with one input and one output into a link. */
 function onLink(file: File, link: Link, node: Pick<Node, "type" | "mode">, [input, output]: [Slot, JsonObject]): File {
   const [id, first] = [nextId(file), nextLink(file)];
-  const made: Node = { ...node, id, inputs: [{ ...input, link: first }], outputs: [{ ...output, links: [link.id] }], widgets_values: [] };
+  const newNode: Node = {
+    ...node,
+    id,
+    inputs: [{ ...input, link: first }],
+    outputs: [{ ...output, links: [link.id] }],
+    widgets_values: [],
+  };
   const links = file.links.map((item) => (item.id === link.id ? { ...item, origin_id: id, origin_slot: 0 } : item));
-  return { ...file, nodes: [made, ...file.nodes], links: [...links, { ...link, id: first, target_id: id, target_slot: 0 }] };
+  return { ...file, nodes: [newNode, ...file.nodes], links: [...links, { ...link, id: first, target_id: id, target_slot: 0 }] };
 }
 const isReal = (file: File, { origin_id: id }: Link) => !["PrimitiveNode", undefined].includes(nodeOf(file, id)?.type);
 
@@ -156,7 +162,7 @@ const changes: Record<string, Change> = {
     if (!widget) return { file, renamed };
     const { node, name, value, key } = widget;
     const [id, link] = [nextId(file), nextLink(file)];
-    const made: Node = {
+    const newNode: Node = {
       id,
       type: "PrimitiveNode",
       mode: pick([0, 2, 4]) ?? 0,
@@ -172,7 +178,7 @@ const changes: Record<string, Change> = {
         : { ...(item.widgets_values as JsonObject), [key]: unlike },
     }));
     const links = [...file.links, { id: link, origin_id: id, origin_slot: 0, target_id: node.id, target_slot: 0, type: "*" }];
-    return { renamed, file: { ...target, nodes: [...target.nodes, made], links } };
+    return { renamed, file: { ...target, nodes: [...target.nodes, newNode], links } };
   },
   subgraph: ({ file, renamed }, pick) => {
     // A primitive and its targets stay outside together.
@@ -246,18 +252,18 @@ test("ignores unsent changes of a pair and saves one value in its place", () => 
     },
   );
   fc.assert(
-    fc.property(fc.constantFrom(...names), draw, fc.constantFrom(0.4, 1), fc.nat(), (name, steps, version, chosen) => {
+    fc.property(fc.constantFrom(...names), draw, fc.constantFrom(0.4, 1), fc.nat(), (name, steps, version, choice) => {
       const file = read(`${name}.editor.json`);
-      const begin: Drawn = { file: { ...file, links: objects(file.links) }, renamed: (id) => id };
-      const drawn = steps.reduce((before, { how, draws }) => {
+      const begin: MutatedPair = { file: { ...file, links: objects(file.links) }, renamed: (id) => id };
+      const mutated = steps.reduce((before, { how, draws }) => {
         let at = 0;
         return changes[how]?.(before, (list) => list[(draws[at++ % draws.length] ?? 0) % (list.length || 1)]) ?? before;
       }, begin);
-      const changed = asSchema(drawn.file, version);
-      const { graph } = toApiWorkflow(changed, info, { fill: false });
-      expect(readDrawingOf(changed, graph)).toBeDefined();
-      expect(comparable(toApiWorkflow(changed, info).graph, info)).toEqual(
-        comparable(renamedGraph(read(`${name}.api.json`), drawn.renamed), info),
+      const changedFile = asSchema(mutated.file, version);
+      const { graph } = toApiWorkflow(changedFile, info, { fill: false });
+      expect(readDrawingOf(changedFile, graph)).toBeDefined();
+      expect(toComparable(toApiWorkflow(changedFile, info).graph, info)).toEqual(
+        toComparable(renamedGraph(read(`${name}.api.json`), mutated.renamed), info),
       );
 
       const values = Object.entries(graph).flatMap(([id, node]) =>
@@ -265,12 +271,12 @@ test("ignores unsent changes of a pair and saves one value in its place", () => 
           info[node.class_type] && typeof value !== "object" && !choices.test(input) ? [{ id, node, input, value }] : [],
         ),
       );
-      const place = values[chosen % (values.length || 1)];
-      if (!place) return;
-      const { id, node, input, value } = place;
+      const target = values[choice % (values.length || 1)];
+      if (!target) return;
+      const { id, node, input, value } = target;
       const expectedGraph = { ...graph, [id]: { ...node, inputs: { ...node.inputs, [input]: another(value) } } };
-      const written = writable(changed, info).withValues(expectedGraph);
-      const now = toApiWorkflow(written.file, info, { fill: false }).graph;
+      const writeResult = writable(changedFile, info).withValues(expectedGraph);
+      const now = toApiWorkflow(writeResult.file, info, { fill: false }).graph;
       expect(now[id]?.inputs[input]).toEqual(another(value));
       const unlike = Object.keys(expectedGraph).flatMap((nodeId) =>
         Object.keys(now[nodeId]?.inputs ?? {}).flatMap((value) =>
@@ -279,7 +285,7 @@ test("ignores unsent changes of a pair and saves one value in its place", () => 
             : [{ nodeId, input: value }],
         ),
       );
-      expect(written.unplaced()).toEqual(unlike);
+      expect(writeResult.unplaced()).toEqual(unlike);
     }),
     { numRuns: 60, seed: 20261123 },
   );

@@ -18,40 +18,40 @@ const text = (name: string) => readFileSync(`${folder}/${name}`, "utf8");
 const info = objectInfoSchema.parse(JSON.parse(text("object-info.json")));
 const files = readdirSync(folder).filter((name) => name.endsWith(".editor.json"));
 const codes = Object.keys(messages.editorNote);
-/** Reported elsewhere: at the field, in the list of missing classes, or before anything opens. */
-const elsewhere = ["value_not_listed", "missing_class", "not_an_editor_file", "too_many_nodes"];
+/** Reported elsewhere: at the field, in the list of missing classes, or before opening. */
+const otherFaults = ["value_not_listed", "missing_class", "not_an_editor_file", "too_many_nodes"];
 
-const odd = fc.oneof(
+const anyValue = fc.oneof(
   fc.jsonValue({ maxDepth: 2 }),
   fc.constantFrom<unknown>(null, -10, -20, "-10", 1e308, -0, "__proto__", "Reroute", "PrimitiveNode", "workflow>x", [], {}, [[]], [null]),
 );
 /** A part of the file is replaced by another value, removed, or overwritten by another part. */
-const change = fc.record({ at: fc.nat(), how: fc.constantFrom("replace", "remove", "copy"), from: fc.nat(), value: odd });
+const change = fc.record({ at: fc.nat(), how: fc.constantFrom("replace", "remove", "copy"), from: fc.nat(), value: anyValue });
 
-function changed(file: JsonObject, { at, how, from, value }: { at: number; how: string; from: number; value: unknown }): JsonObject {
-  const places: { holder: Record<string, unknown> | unknown[]; key: string }[] = [];
+function changeFile(file: JsonObject, { at, how, from, value }: { at: number; how: string; from: number; value: unknown }): JsonObject {
+  const slots: { holder: Record<string, unknown> | unknown[]; key: string }[] = [];
   const open: unknown[] = [file];
-  for (let holder = open.pop(); holder !== undefined && places.length < 5000; holder = open.pop()) {
+  for (let holder = open.pop(); holder !== undefined && slots.length < 5000; holder = open.pop()) {
     if (!isObject(holder) && !Array.isArray(holder)) continue;
     for (const [key, inner] of Object.entries(holder)) {
-      places.push({ holder, key });
+      slots.push({ holder, key });
       open.push(inner);
     }
   }
-  const [place, other] = [places[at % places.length], places[from % places.length]];
-  if (!place || !other) return file;
-  const copied: unknown = structuredClone(new Map(Object.entries(other.holder)).get(other.key));
-  if (how === "remove") Reflect.deleteProperty(place.holder, place.key);
-  else Reflect.set(place.holder, place.key, how === "copy" ? copied : value);
+  const [first, second] = [slots[at % slots.length], slots[from % slots.length]];
+  if (!first || !second) return file;
+  const copied: unknown = structuredClone(new Map(Object.entries(second.holder)).get(second.key));
+  if (how === "remove") Reflect.deleteProperty(first.holder, first.key);
+  else Reflect.set(first.holder, first.key, how === "copy" ? copied : value);
   return file;
 }
 
-test("turns any changed file into a graph with reports and takes values back", async () => {
+test("converts any changed file into a graph with reports", async () => {
   await fc.assert(
     fc.asyncProperty(fc.constantFrom(...files), fc.array(change, { minLength: 1, maxLength: 6 }), async (name, changes) => {
-      const file = changes.reduce<JsonObject>(changed, structuredClone(JSON.parse(text(name))));
+      const file = changes.reduce<JsonObject>(changeFile, structuredClone(JSON.parse(text(name))));
       const { graph, problems } = toApiWorkflow(file, info);
-      expect(problems.map(({ code }) => code).filter((code) => !codes.includes(code) && !elsewhere.includes(code))).toEqual([]);
+      expect(problems.map(({ code }) => code).filter((code) => !codes.includes(code) && !otherFaults.includes(code))).toEqual([]);
       const seeded = Object.fromEntries(
         Object.entries(graph).map(([id, node]) => [id, { ...node, inputs: { ...node.inputs, ...("seed" in node.inputs && { seed: 1 }) } }]),
       );
@@ -63,23 +63,23 @@ test("turns any changed file into a graph with reports and takes values back", a
   );
 }, 60_000);
 
-test("very long and very deep files end", () => {
-  const many = (count: number, make: (at: number) => unknown) => Array.from({ length: count }, (_, at) => make(at));
-  const chain = many(4_000, (id) => ({
+test("handles very long and very deep files", () => {
+  const repeat = (count: number, make: (at: number) => unknown) => Array.from({ length: count }, (_, at) => make(at));
+  const chain = repeat(4_000, (id) => ({
     id,
     type: "Reroute",
     mode: 4,
     inputs: [{ name: "", type: "*", link: id }],
     outputs: [{ type: "*" }],
   }));
-  const links = many(4_000, (id) => [id, id - 1, 0, id, 0, "*"]);
+  const links = repeat(4_000, (id) => [id, id - 1, 0, id, 0, "*"]);
   const sink = { id: 30_000, type: "SaveImage", inputs: [{ name: "images", type: "IMAGE", link: 3_999 }] };
   expect(toApiWorkflow({ nodes: [...chain, sink], links }, info).graph["30000"]).toBeDefined();
   const wide = {
     id: 1,
     type: "KSampler",
-    inputs: many(20_000, (at) => ({ name: `i${at}`, link: at })),
-    widgets_values: many(200_000, () => 1),
+    inputs: repeat(20_000, (at) => ({ name: `i${at}`, link: at })),
+    widgets_values: repeat(200_000, () => 1),
   };
   expect(toApiWorkflow({ nodes: [wide], links: [] }, info).graph["1"]).toBeDefined();
   const deep = `{"nodes":[{"id":1,"type":"KSampler","widgets_values":${"[".repeat(5_000)}${"]".repeat(5_000)}}]}`;
@@ -129,14 +129,14 @@ test("fills a filename that repeats one widget at once", () => {
 });
 
 const ID = "11111111-1111-1111-1111-111111111111";
-const node = (id: number | string, type: string, more: object = {}) => ({ id, type, ...more });
-const place = (name: string, link: unknown, more: object = {}) => ({ name, type: "IMAGE", link, ...more });
-const subgraph = (nodes: object[], links: object[], more: object = {}) => ({
-  definitions: { subgraphs: [{ id: ID, nodes, links, ...more }] },
+const node = (id: number | string, type: string, overrides: object = {}) => ({ id, type, ...overrides });
+const place = (name: string, link: unknown, overrides: object = {}) => ({ name, type: "IMAGE", link, ...overrides });
+const subgraph = (nodes: object[], links: object[], overrides: object = {}) => ({
+  definitions: { subgraphs: [{ id: ID, nodes, links, ...overrides }] },
 });
 const inward = (id: number, target: number) => ({ id, origin_id: -10, origin_slot: 0, target_id: target, target_slot: 0 });
-const group = (name: string, nodes: unknown, more: object = {}) => ({
-  extra: { groupNodes: JSON.parse(`{"${name}":${JSON.stringify({ nodes, links: [], ...more })}}`) },
+const group = (name: string, nodes: unknown, overrides: object = {}) => ({
+  extra: { groupNodes: JSON.parse(`{"${name}":${JSON.stringify({ nodes, links: [], ...overrides })}}`) },
 });
 
 test.for<[string, object | string]>([
@@ -246,12 +246,12 @@ test.for<[string, object | string]>([
     },
   ],
 ])("%s: a graph or a sentence", async ([, file]) => {
-  const written = typeof file === "string" ? file : JSON.stringify(file);
-  const { graph, problems } = toApiWorkflow(written, info);
-  expect(problems.map(({ code }) => code).filter((code) => !codes.includes(code) && !elsewhere.includes(code))).toEqual([]);
+  const text = typeof file === "string" ? file : JSON.stringify(file);
+  const { graph, problems } = toApiWorkflow(text, info);
+  expect(problems.map(({ code }) => code).filter((code) => !codes.includes(code) && !otherFaults.includes(code))).toEqual([]);
   expect(parseJson(writeExactJson(graph))).toBeDefined();
-  const parsed = parseJson(written);
+  const parsed = parseJson(text);
   if (isObject(parsed)) writable(parsed, info).withValues(graph).unplaced();
-  const result = await openAnyWorkflow(written, { readCatalogue: async () => ok(info) });
+  const result = await openAnyWorkflow(text, { readCatalogue: async () => ok(info) });
   if (!result.ok) expect(Object.keys(messages.refusal)).toContain(result.failure.reason.code);
 });

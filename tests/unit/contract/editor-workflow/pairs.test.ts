@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { toApiWorkflow } from "@/lib/contract/editor-workflow";
 import { objectInfoSchema } from "@/lib/contract/schemas/object-info";
-import { comparable } from "./comparable";
+import { toComparable } from "./comparable";
 
 const folder = "tests/fixtures/editor-pairs";
 const read = (name: string): unknown => JSON.parse(readFileSync(`${folder}/${name}`, "utf8"));
@@ -12,5 +12,5 @@ const names = readdirSync(folder).flatMap((file) => (file.endsWith(".editor.json
 
 test.for(names)("%s becomes the graph that the editor sends", (name) => {
   const { graph } = toApiWorkflow(read(`${name}.editor.json`), info);
-  expect(comparable(graph, info)).toEqual(comparable(read(`${name}.api.json`), info));
+  expect(toComparable(graph, info)).toEqual(toComparable(read(`${name}.api.json`), info));
 });

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
 
 /** All inputs of a class as any person or script might fill them, and some that no class has. */
-const odd = fc.oneof(
+const anyValue = fc.oneof(
   fc.jsonValue({ maxDepth: 2, stringUnit: "binary" }),
   fc.bigInt({ min: 2n ** 53n, max: 2n ** 64n }),
   fc.bigInt({ min: -(2n ** 64n), max: -(2n ** 53n) }),
@@ -30,7 +30,7 @@ export function graphsOf(info: ObjectInfo) {
   ];
   const anyNode = fc.record({
     class_type: fc.constantFrom(...classes),
-    inputs: fc.dictionary(fc.constantFrom(...inputNames), fc.oneof(odd, link), { maxKeys: 8 }),
+    inputs: fc.dictionary(fc.constantFrom(...inputNames), fc.oneof(anyValue, link), { maxKeys: 8 }),
   });
   return fc.dictionary(ids, anyNode, { maxKeys: 8 });
 }

@@ -10,7 +10,7 @@ test("sends a subgraph's nodes under the use's id with outer links", () => {
   expect(problems).toEqual([]);
 });
 
-test("sends nothing inside a muted use, and bypasses by outer types", () => {
+test("sends nothing inside a muted use and bypasses by outer types", () => {
   expect(convert(using({ mode: 2 })).graph).toEqual({ "1": expect.anything(), "3": expect.objectContaining({ inputs: {} }) });
   expect(convert(using({ mode: 4 })).graph).toEqual({
     "1": expect.anything(),
@@ -18,7 +18,7 @@ test("sends nothing inside a muted use, and bypasses by outer types", () => {
   });
 });
 
-test("sends nested muted or bypassed uses as the editor does, and reports it", () => {
+test("sends nested muted or bypassed uses like the editor and reports them", () => {
   const outer = (mode: number) =>
     definition(OUTER, [{ id: 7, type: INNER, mode, in: { image: [-10, 0] } }], { inputs: ["image"], outputs: [[7, 0]] });
   const nested = (mode: number) => convert(using({ type: OUTER }, [blur, outer(mode)]));
@@ -49,7 +49,7 @@ test("joins the ids of nested subgraphs and passes values and links through", ()
   expect(convert(primitive).graph["2:7:5"]?.inputs.radius).toBe(77);
 });
 
-test("inner ids that occur twice get the next free numbers, as the editor gives them", () => {
+test("renumbers duplicate inner ids like the editor", () => {
   const clash = definition(
     INNER,
     [
@@ -197,15 +197,16 @@ test("follows a reroute at a group node's edge by type", () => {
 });
 
 test("ignores unused definitions in filenames and reads inner nodes first", () => {
-  const named = (id: string, steps: number) => definition(id, [{ id: 5, type: "Seeded", title: "Named", values: [1, "fixed", steps] }]);
+  const subgraphOf = (id: string, steps: number) =>
+    definition(id, [{ id: 5, type: "Seeded", title: "Named", values: [1, "fixed", steps] }]);
   const writer = { id: 9, type: "SaveImage", values: ["%Named.steps%"], properties: {} };
-  const file = { ...net([writer]), definitions: { subgraphs: [named(INNER, 7)] } };
+  const file = { ...net([writer]), definitions: { subgraphs: [subgraphOf(INNER, 7)] } };
   expect(convert(file).graph["9"]?.inputs.filename_prefix).toBe("%Named.steps%");
-  const used = {
+  const usedFile = {
     ...net([writer, { id: 2, type: INNER, mode: 2, title: "Named" }]),
-    definitions: { subgraphs: [named(OUTER, 8), named(INNER, 7)] },
+    definitions: { subgraphs: [subgraphOf(OUTER, 8), subgraphOf(INNER, 7)] },
   };
-  expect(convert(used).graph["9"]?.inputs.filename_prefix).toBe("7");
+  expect(convert(usedFile).graph["9"]?.inputs.filename_prefix).toBe("7");
 });
 
 test("limits recursive definitions and oversized ids", () => {
@@ -219,7 +220,7 @@ test("limits recursive definitions and oversized ids", () => {
   expect(problems).toContainEqual({ code: "too_many_nodes", max: 5000 });
 });
 
-test("takes the value of the widget that the input names first", () => {
+test("prefers the widget that the input names first", () => {
   const two = definition(
     INNER,
     [
@@ -233,7 +234,7 @@ test("takes the value of the widget that the input names first", () => {
   expect([graph["2:5"]?.inputs.radius, graph["2:6"]?.inputs.radius]).toEqual([9, 9]);
 });
 
-test("inputs of one name are distinguished by their order", () => {
+test("distinguishes inputs of one name by order", () => {
   const twice = definition(INNER, [{ id: 5, type: "Sink", in: { images: [-10, 0], also: [-10, 1] } }], { inputs: ["image", "image"] });
   const file = using({ in: { image: [1, 1], more: [1, 0] } }, [twice]);
   const nodes = file.nodes.map((node) => ({

@@ -42,7 +42,7 @@ test("reads null as a list's first choice and a number's default", () => {
   });
 });
 
-test("values by name are taken by name", () => {
+test("reads named values by name", () => {
   expect(inputsOf(net([{ id: 1, type: "Listed", values: { size: 9, kind: "two", from: "b" } }]), "1")).toEqual({
     from: "b",
     kind: "two",
@@ -72,7 +72,7 @@ test("drops the old prefix of a sampler's name", () => {
 test("sends a value missing from its list and suggests the nearest", () => {
   const { graph, problems } = convert(net([{ id: 1, type: "Listed", values: ["a", false, "refresh", "Two.bin", 1] }]));
   expect(graph["1"]?.inputs.kind).toBe("Two.bin");
-  // Nothing is reported for a list that is kept elsewhere.
+  // A list stored elsewhere is not reported.
   expect(problems).toEqual([{ code: "value_not_listed", nodeId: "1", input: "kind", value: "Two.bin", nearest: "two" }]);
 });
 
@@ -157,14 +157,14 @@ test("migrates named values like positional ones", () => {
 
 test("maps an old class name unless the service still has it", () => {
   const old = net([{ id: 1, type: "T2IAdapterLoader", values: ["x"] }]);
-  const named = { input: { required: { control_net_name: ["STRING", {}] } }, output: [] };
-  expect(toApiWorkflow(old, { ControlNetLoader: named }).graph["1"]).toMatchObject({
+  const info = { input: { required: { control_net_name: ["STRING", {}] } }, output: [] };
+  expect(toApiWorkflow(old, { ControlNetLoader: info }).graph["1"]).toMatchObject({
     class_type: "ControlNetLoader",
     inputs: { control_net_name: "x" },
   });
-  expect(toApiWorkflow(old, { ControlNetLoader: named, T2IAdapterLoader: named }).graph["1"]?.class_type).toBe("T2IAdapterLoader");
-  const others = ["ConditioningAverage ", "SDV_img2vid_Conditioning", "Load3DAnimation", "Preview3DAnimation"];
-  const { graph } = convert(net(others.map((type, at) => ({ id: at, type }))));
+  expect(toApiWorkflow(old, { ControlNetLoader: info, T2IAdapterLoader: info }).graph["1"]?.class_type).toBe("T2IAdapterLoader");
+  const otherNames = ["ConditioningAverage ", "SDV_img2vid_Conditioning", "Load3DAnimation", "Preview3DAnimation"];
+  const { graph } = convert(net(otherNames.map((type, at) => ({ id: at, type }))));
   expect(Object.values(graph).map(({ class_type: type }) => type)).toEqual([
     "ConditioningAverage",
     "SVD_img2vid_Conditioning",

@@ -13,7 +13,7 @@ import { parseExactJson } from "@/lib/contract/json/parse-json";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { objectInfoSchema } from "@/lib/contract/schemas/object-info";
 import { isLink } from "@/lib/contract/workflow/graph";
-import { comparable } from "./comparable";
+import { toComparable } from "./comparable";
 import { definition, info as ours, net } from "./editor-files";
 import { graphsOf } from "./random-graph";
 
@@ -28,8 +28,8 @@ const back = (file: unknown, catalogue = info) => toApiWorkflow(writeExactJson(f
 function inputsLike(as: Graph, graph: Graph): unknown {
   const nodes = Object.entries(as).map(([id, { class_type, inputs }]) => {
     const values = graph[id]?.inputs ?? {};
-    const named = Object.keys(inputs).map((name) => [name, Object.hasOwn(values, name) ? unwrapped(values[name]) : undefined]);
-    return [id, { class_type: graph[id]?.class_type ?? class_type, inputs: Object.fromEntries(named) }];
+    const inputRows = Object.keys(inputs).map((name) => [name, Object.hasOwn(values, name) ? unwrapped(values[name]) : undefined]);
+    return [id, { class_type: graph[id]?.class_type ?? class_type, inputs: Object.fromEntries(inputRows) }];
   });
   return parseExactJson(writeExactJson(Object.fromEntries(nodes)));
 }
@@ -51,7 +51,7 @@ test("reads back any graph written as an editor file", () => {
       expect(Object.keys(now).sort()).toEqual(Object.keys(graph).sort());
       expect(inputsLike(graph, now)).toEqual(inputsLike(graph, graph));
       // An input that the graph leaves out has the class's default.
-      expect(comparable({ ...now }, info)).toEqual(comparable(parseExactJson<Graph>(writeExactJson(graph)), info));
+      expect(toComparable({ ...now }, info)).toEqual(toComparable(parseExactJson<Graph>(writeExactJson(graph)), info));
     }),
     { numRuns: 150, seed: 20261123 },
   );
@@ -62,14 +62,14 @@ test("reports a node with a name reserved by the editor", () => {
   expect(toEditorFile(graph, info, { id: "x", places: new Map() }).lostInputs).toEqual(["1", ""]);
 });
 
-test("places nodes as the drawing does, without overlaps", () => {
-  const places = new Map([
+test("places nodes like the drawing, without overlaps", () => {
+  const positions = new Map([
     ["1", { x: 0, y: 40 }],
     ["2", { x: 0, y: 0 }],
     ["3", { x: 232, y: 0 }],
   ]);
   const node = { class_type: "Prompt", inputs: { text: "a" } };
-  const { file } = toEditorFile({ "1": node, "2": node, "3": node }, info, { id: "x", places });
+  const { file } = toEditorFile({ "1": node, "2": node, "3": node }, info, { id: "x", places: positions });
   const [first, second, third] = listOf(file.nodes).map((item) => objectOf(item) ?? {});
   expect([second?.pos, third?.pos]).toEqual([
     [0, 0],
@@ -79,7 +79,7 @@ test("places nodes as the drawing does, without overlaps", () => {
 });
 
 /** Another value of the same kind. */
-const other = (value: unknown): unknown =>
+const changeValue = (value: unknown): unknown =>
   typeof value === "number"
     ? value + 1
     : typeof value === "boolean"
@@ -95,18 +95,18 @@ test.for(names)("writes each value of %s in place and changes nothing else", (na
     for (const [input, value] of Object.entries(node.inputs)) {
       const isChoice = input === "resize_type" || input === "format";
       if (isLink(value) || typeof value === "object" || isChoice || !own(pairInfo, node.class_type)) continue;
-      const graph = { ...before, [id]: { ...node, inputs: { ...node.inputs, [input]: other(value) } } };
-      const written = writable(file, pairInfo).withValues(graph);
-      const now = back(written.file, pairInfo);
-      expect(now[id]?.inputs[input], `${id} ${input}`).toEqual(other(value));
-      // One place may hold the value of several inputs; then the others are reported.
-      const others = Object.keys(before).flatMap((at) =>
+      const graph = { ...before, [id]: { ...node, inputs: { ...node.inputs, [input]: changeValue(value) } } };
+      const writeResult = writable(file, pairInfo).withValues(graph);
+      const now = back(writeResult.file, pairInfo);
+      expect(now[id]?.inputs[input], `${id} ${input}`).toEqual(changeValue(value));
+      // One place may store the value of several inputs; the others are reported.
+      const otherInputs = Object.keys(before).flatMap((at) =>
         Object.keys(now[at]?.inputs ?? {}).flatMap((value) =>
           isSame(now[at]?.inputs[value], graph[at]?.inputs[value]) ? [] : [{ nodeId: at, input: value }],
         ),
       );
-      expect(written.unplaced()).toEqual(others);
-      expect(differences(file, written.file), `${id} ${input}`).toHaveLength(1);
+      expect(writeResult.unplaced()).toEqual(otherInputs);
+      expect(differences(file, writeResult.file), `${id} ${input}`).toHaveLength(1);
     }
   }
 });
@@ -120,19 +120,19 @@ function differences(item: unknown, more: unknown, path = ""): string[] {
 }
 const objectEntry = (value: object, key: string): unknown => new Map<string, unknown>(Object.entries(value)).get(key);
 
-test("writes a value where a primitive, a subgraph use or a named value holds it", () => {
+test("writes a value where a primitive, subgraph use or named value has it", () => {
   const primitive = net([
     { id: 1, type: "PrimitiveNode", values: [99, "fixed"] },
     { id: 2, type: "Blur", in: { radius: [1, 0, "INT", true] }, values: [4] },
     { id: 3, type: "Listed", values: { from: "a", kind: "one", size: 2 } },
   ]);
   const graph = back(primitive);
-  const changed = {
+  const changedGraph = {
     ...graph,
     "2": { ...graph["2"], class_type: "Blur", inputs: { radius: 7 } },
     "3": { ...graph["3"], class_type: "Listed", inputs: { from: "b", kind: "one", size: 2 } },
   };
-  const { file, unplaced } = writable(primitive, info).withValues(changed);
+  const { file, unplaced } = writable(primitive, info).withValues(changedGraph);
   expect(unplaced()).toEqual([]);
   expect(listOf(file.nodes).map((node) => objectOf(node)?.widgets_values)).toEqual([
     [7, "fixed"],
@@ -150,12 +150,12 @@ test("writes a group node's value into its use and changes nothing else", () => 
     ...net([{ id: 8, type: "workflow>both", values: [11, "fixed", 22, 33] }]),
     extra: { groupNodes: { both: { nodes, links: [], external: [] } } },
   };
-  const { file: written, unplaced } = writable(file, info).withValues({
+  const { file: writtenFile, unplaced } = writable(file, info).withValues({
     "8:0": { class_type: "Seeded", inputs: { seed: 11, steps: 5 } },
     "8:1": { class_type: "Blur", inputs: { radius: 6 } },
   });
   expect(unplaced()).toEqual([]);
-  expect(differences(file, written)).toEqual(["/nodes/0/widgets_values/2", "/nodes/0/widgets_values/3"]);
+  expect(differences(file, writtenFile)).toEqual(["/nodes/0/widgets_values/2", "/nodes/0/widgets_values/3"]);
 });
 
 test("reports a value that would change both uses of a subgraph", () => {
@@ -169,9 +169,9 @@ test("reports a value that would change both uses of a subgraph", () => {
     definitions: { subgraphs: [inner] },
   };
   const graph = back(file);
-  const written = writable(file, info).withValues({ ...graph, "1:5": { class_type: "Blur", inputs: { radius: 8 } } });
-  expect(back(written.file)["1:5"]?.inputs.radius).toBe(8);
-  expect(written.unplaced()).toEqual([{ nodeId: "2:5", input: "radius" }]);
+  const writeResult = writable(file, info).withValues({ ...graph, "1:5": { class_type: "Blur", inputs: { radius: 8 } } });
+  expect(back(writeResult.file)["1:5"]?.inputs.radius).toBe(8);
+  expect(writeResult.unplaced()).toEqual([{ nodeId: "2:5", input: "radius" }]);
 });
 
 test("writes a newer file's value into one use and drops its named copy", () => {
@@ -186,9 +186,12 @@ test("writes a newer file's value into one use and drops its named copy", () => 
     definitions: { subgraphs: [inner] },
   };
   const before = back(file);
-  const { file: written, unplaced } = writable(file, info).withValues({ ...before, "2:5": { class_type: "Blur", inputs: { radius: 9 } } });
+  const { file: writtenFile, unplaced } = writable(file, info).withValues({
+    ...before,
+    "2:5": { class_type: "Blur", inputs: { radius: 9 } },
+  });
   expect(unplaced()).toEqual([]);
-  expect(differences(file, written)).toEqual(["/nodes/0/widgets_values_named", "/nodes/0/widgets_values/0"]);
+  expect(differences(file, writtenFile)).toEqual(["/nodes/0/widgets_values_named", "/nodes/0/widgets_values/0"]);
 });
 
 test("moves a named value to its position and keeps the others", () => {
@@ -201,11 +204,11 @@ test("moves a named value to its position and keeps the others", () => {
   const entry = (name: string, hostValue: number) => ({ originalEntry: ["-1", name], reason: "missingSourceNode", hostValue });
   const properties = { proxyWidgetErrorQuarantine: [entry("steps", 48), entry("seed", 64)] };
   const file = { ...net([{ id: 2, type: ID, values: [48, 64], properties }]), definitions: { subgraphs: [inner] } };
-  const { file: written, unplaced } = writable(file, info).withValues({
+  const { file: writtenFile, unplaced } = writable(file, info).withValues({
     "2:5": { class_type: "Seeded", inputs: { seed: 7, steps: 48 } },
   });
   expect(unplaced()).toEqual([]);
-  expect(listOf(written.nodes)).toMatchObject([
+  expect(listOf(writtenFile.nodes)).toMatchObject([
     { widgets_values: [7, 64], properties: { proxyWidgetErrorQuarantine: [{ originalEntry: ["-1", "steps"] }] } },
   ]);
 });
@@ -222,8 +225,8 @@ test("writes another choice with its inputs and keeps the seed's control", () =>
 test("writes a box's edges once more behind it", () => {
   const file = net([{ id: 1, type: "Boxed", values: [{ x: 1, y: 2, width: 3, height: 4 }, 1, 2, 3, 4, "text"] }]);
   const box = { x: 5, y: 2, width: 3, height: 9 };
-  const { file: written } = writable(file, info).withValues({ "1": { class_type: "Boxed", inputs: { box, after: "text" } } });
-  expect(listOf(written.nodes)).toMatchObject([{ widgets_values: [box, 5, 2, 3, 9, "text"] }]);
+  const { file: writtenFile } = writable(file, info).withValues({ "1": { class_type: "Boxed", inputs: { box, after: "text" } } });
+  expect(listOf(writtenFile.nodes)).toMatchObject([{ widgets_values: [box, 5, 2, 3, 9, "text"] }]);
 });
 
 test("reports differing nodes, links and classes node by node", () => {
@@ -261,8 +264,8 @@ test("writes the default for an omitted input and no value for a linked one", ()
     "2": { class_type: "Blur", inputs: {} },
     "3": { class_type: "Blur", inputs: { radius: ["1", 2] } },
   };
-  const { file: written, unplaced } = writable(file, info).withValues(graph);
-  expect(listOf(written.nodes).map((node) => objectOf(node)?.widgets_values)).toEqual([undefined, [3], [9]]);
+  const { file: writtenFile, unplaced } = writable(file, info).withValues(graph);
+  expect(listOf(writtenFile.nodes).map((node) => objectOf(node)?.widgets_values)).toEqual([undefined, [3], [9]]);
   expect(unplaced()).toEqual([{ nodeId: "3", input: "radius" }]);
 });
 
@@ -276,13 +279,15 @@ test("keeps values behind a class's own when a list grows or a choice changes", 
     },
     output: [],
   };
-  const own = { ...info, ...objectInfoSchema.parse({ Grows: grows }) };
+  const ownInfo = { ...info, ...objectInfoSchema.parse({ Grows: grows }) };
   const growing = net([{ id: 1, type: "Grows", values: [1, "kept by the pack", 5] }]);
   const more = { "1": { class_type: "Grows", inputs: { size: 2 } } };
-  expect(listOf(writable(growing, own).withValues(more).file.nodes)).toMatchObject([{ widgets_values: [2, "kept by the pack", 5] }]);
+  expect(listOf(writable(growing, ownInfo).withValues(more).file.nodes)).toMatchObject([{ widgets_values: [2, "kept by the pack", 5] }]);
   const choosing = net([{ id: 2, type: "Chooser", values: ["by", 1.5, 7, "kept by the pack"] }]);
   const none = { "2": { class_type: "Chooser", inputs: { mode: "none", last: 7 } } };
-  expect(listOf(writable(choosing, own).withValues(none).file.nodes)).toMatchObject([{ widgets_values: ["none", 7, "kept by the pack"] }]);
+  expect(listOf(writable(choosing, ownInfo).withValues(none).file.nodes)).toMatchObject([
+    { widgets_values: ["none", 7, "kept by the pack"] },
+  ]);
 });
 
 test("reads the file once for any number of writes", () => {
@@ -297,7 +302,7 @@ test("reads the file once for any number of writes", () => {
     },
   };
   const { withValues } = writable({ ...file, nodes: [...file.nodes, note] }, info);
-  const written = [1, 2, 3].map((seed) => withValues({ "1": { class_type: "Seeded", inputs: { seed, steps: 9 } } }).file);
-  expect(written.map(({ nodes }) => objectOf(listOf(nodes)[0])?.widgets_values)).toEqual([1, 2, 3].map((seed) => [seed, "fixed", 9]));
+  const writtenFiles = [1, 2, 3].map((seed) => withValues({ "1": { class_type: "Seeded", inputs: { seed, steps: 9 } } }).file);
+  expect(writtenFiles.map(({ nodes }) => objectOf(listOf(nodes)[0])?.widgets_values)).toEqual([1, 2, 3].map((seed) => [seed, "fixed", 9]));
   expect(reads).toBe(1);
 });

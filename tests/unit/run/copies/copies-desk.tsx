@@ -1,4 +1,4 @@
-// The Run page before a service whose answers the test gives, and copies begun on it.
+// The Run page in front of a scripted service, with copies in progress.
 import { fireEvent, screen, waitFor, within } from "@testing-library/react";
 import { type ReactNode } from "react";
 import { expect } from "vitest";
@@ -12,20 +12,20 @@ import { sampleText } from "../files";
 import { apiTo, openText } from "../page";
 import { renderPage } from "../render";
 
-type Sent = { width: unknown; key: string; label?: string; answer: (result: Result<unknown, Failure>) => void };
+type SentCopy = { width: unknown; key: string; label?: string; answer: (result: Result<unknown, Failure>) => void };
 
-/** A service whose answers the test chooses, one by one. */
+/** A service whose responses the test chooses one by one. */
 export function desk(ports: Partial<RunApi> = {}) {
-  const sent: Sent[] = [];
+  const requests: SentCopy[] = [];
   const sendPrompt = (submission: Submission, key: string, copy?: { label?: string }) =>
-    new Promise<Result<unknown, Failure>>((answer) =>
-      sent.push({ width: submission.prompt["1"]?.inputs.width, key, ...(copy && { label: copy.label }), answer }),
+    new Promise<Result<unknown, Failure>>((resolve) =>
+      requests.push({ width: submission.prompt["1"]?.inputs.width, key, ...(copy && { label: copy.label }), answer: resolve }),
     );
   const store = createRunStore();
   const all = apiTo(undefined, { sendPrompt, ...ports });
   const show = (at = store, around: (page: ReactNode) => ReactNode = (page) => page) =>
     renderPage(around(<RunScreen canRun memberId="ada" store={at} api={all} />));
-  return { sent, show };
+  return { sent: requests, show };
 }
 
 export async function runCopies(typed: { from: string; to: string; step: string }, press: string, workflow: "new" | "open" = "new") {
@@ -42,11 +42,12 @@ export async function runCopies(typed: { from: string; to: string; step: string 
   fireEvent.click(within(dialog).getByRole("button", { name: press }));
 }
 
-export const nth = async (sent: Sent[], count: number): Promise<Sent> => {
-  await waitFor(() => expect(sent).toHaveLength(count));
-  const last = sent[count - 1];
+export const nth = async (requests: SentCopy[], count: number): Promise<SentCopy> => {
+  await waitFor(() => expect(requests).toHaveLength(count));
+  const last = requests[count - 1];
   if (!last) throw new Error("nothing was sent");
   return last;
 };
 export const accepted = (id: string) => ok({ prompt_id: id, node_errors: {} });
-export const refused = (status: number, code: string, more: Partial<Failure> = {}) => failed({ code, message: "", status, ...more });
+export const refused = (status: number, code: string, overrides: Partial<Failure> = {}) =>
+  failed({ code, message: "", status, ...overrides });

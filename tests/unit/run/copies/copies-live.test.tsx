@@ -3,7 +3,7 @@ import { useState } from "react";
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import { CopiesCard, type CopiesWork } from "@/components/run/copies/copies-card";
 import { type CopiesSet, type Copy } from "@/components/run/copies/copies-state";
-import { type Typed, variationOf } from "@/components/run/copies/variation";
+import { type VariationInput, variationOf } from "@/components/run/copies/variation";
 import { VariationFields } from "@/components/run/copies/variation-fields";
 import { type FormField } from "@/components/run/form/form-model";
 import { UNDO_WINDOW_MS } from "@/components/ui/hooks/use-pending-undo";
@@ -14,23 +14,23 @@ import { renderPage } from "../render";
 describe("copies live", () => {
   type Row = { id: string; status: string; progress?: { value: number }; create_time?: number };
   let rows: readonly Row[] | Response = [];
-  /** Fields of the answer beside its rows. */
-  let more: { pagination?: Record<string, unknown>; unreadable?: number } = {};
+  /** Fields of the response next to its rows. */
+  let overrides: { pagination?: Record<string, unknown>; unreadable?: number } = {};
   let requests: string[] = [];
-  let posted: unknown[] = [];
+  let bodies: unknown[] = [];
 
   beforeEach(() => {
     vi.useFakeTimers();
-    [requests, posted] = [[], []];
-    [cancelled, more] = [[], {}];
+    [requests, bodies] = [[], []];
+    [cancelled, overrides] = [[], {}];
     // Replaces the service that this page calls.
     vi.stubGlobal("fetch", async (path: string, init?: { method?: string; body?: string }) => {
       if (init?.method === "POST") {
-        posted.push(JSON.parse(init.body ?? ""));
+        bodies.push(JSON.parse(init.body ?? ""));
         return Response.json({ deleted: ["three"], cleared: false });
       }
       requests.push(path);
-      return rows instanceof Response ? rows.clone() : Response.json({ jobs: rows, pagination: { total: rows.length }, ...more });
+      return rows instanceof Response ? rows.clone() : Response.json({ jobs: rows, pagination: { total: rows.length }, ...overrides });
     });
   });
 
@@ -45,7 +45,7 @@ describe("copies live", () => {
     stop: () => undefined,
     resume: async () => undefined,
     cancelled: (ids) => cancelled.push(...ids),
-    leave: () => undefined,
+    abandon: () => undefined,
   };
 
   async function show(copies: readonly Copy[], connection?: string) {
@@ -132,7 +132,7 @@ describe("copies live", () => {
       expect(screen.queryByRole("button", { name: "Cancel waiting" })).toBeNull();
     });
 
-    it("are not reported gone by a list cut before them", async () => {
+    it("are not reported as removed by a truncated list", async () => {
       rows = [{ id: "one", status: "pending" }];
       await show([accepted("one")], "c1");
       rows = Array.from({ length: 51 }, (_, at) => ({ id: `other ${at}`, status: "completed" }));
@@ -144,14 +144,14 @@ describe("copies live", () => {
       ["that says there are more", 1, { pagination: { total: 2, has_more: true } }],
       ["that counts more jobs than it gives", 1, { pagination: { total: 9 } }],
       ["with a row that nobody can read", 3, { pagination: { total: 1 }, unreadable: 1 }],
-    ])("are gone only by a complete list, not by a short one %s", async (_, create_time, beside) => {
-      const other = { id: "other", status: "completed", create_time: 2 };
-      rows = [{ id: "one", status: "pending", create_time }, other];
+    ])("are removed only by a complete list, not by a short one %s", async (_, create_time, variant) => {
+      const otherJob = { id: "other", status: "completed", create_time: 2 };
+      rows = [{ id: "one", status: "pending", create_time }, otherJob];
       await show([accepted("one")], "c1");
-      [rows, more] = [[other], beside];
+      [rows, overrides] = [[otherJob], variant];
       await pass(LIVE_MS + 100);
       expect(lines().map((line) => line.textContent)).toEqual(["copy onePendingone"]);
-      more = {};
+      overrides = {};
       await pass(LIVE_MS + 100);
       expect(lines().map((line) => line.textContent)).toEqual(["copy oneGoneone"]);
     });
@@ -166,18 +166,18 @@ describe("copies live", () => {
       fireEvent.click(screen.getByRole("button", { name: "Cancel waiting" }));
       expect(screen.getByText("Cancelling 1 job")).toBeDefined();
       await pass(UNDO_WINDOW_MS + 100);
-      expect(posted).toEqual([{ delete: ["three"] }]);
+      expect(bodies).toEqual([{ delete: ["three"] }]);
       expect(cancelled).toEqual(["three"]);
       expect(screen.getByText("1 cancelled")).toBeDefined();
     });
 
-    it("are shown as cancelled when the page left during the cancel", async () => {
+    it("are shown as cancelled when the page closed during the cancel", async () => {
       rows = [{ id: "three", status: "pending" }];
       await show([accepted("three")], "c1");
       fireEvent.click(screen.getByRole("button", { name: "Cancel waiting" }));
       cleanup();
       await pass(0);
-      expect(posted).toEqual([{ delete: ["three"] }]);
+      expect(bodies).toEqual([{ delete: ["three"] }]);
       expect(cancelled).toEqual(["three"]);
     });
   });
@@ -185,25 +185,25 @@ describe("copies live", () => {
 
 const options = ["area", "bicubic", "bilinear", "lanczos", "nearest-exact"];
 const field: FormField = { name: "method", value: "area", control: { kind: "choice", options } };
-const nothing: Typed = { list: "", from: "", to: "", step: "", count: "", chosen: [], pictures: [] };
+const nothing: VariationInput = { list: "", from: "", to: "", step: "", count: "", chosen: [], pictures: [] };
 const picture = { ...apiTo(undefined), canSend: true, onNamed: () => undefined };
 
 it("counts a Shift press on the label once", () => {
-  const chosen: unknown[] = [];
+  const patches: unknown[] = [];
   function Choices() {
     const [now, setNow] = useState(nothing);
-    const take = (more: Partial<Typed>) => {
-      chosen.push(more.chosen);
-      setNow({ ...now, ...more });
+    const take = (overrides: Partial<VariationInput>) => {
+      patches.push(overrides.chosen);
+      setNow({ ...now, ...overrides });
     };
-    return <VariationFields field={field} way="chosen" typed={now} picture={picture} onTyped={take} />;
+    return <VariationFields field={field} kind="chosen" typed={now} picture={picture} onTyped={take} />;
   }
   renderPage(<Choices />);
   fireEvent.click(screen.getByText("bicubic"));
   fireEvent.click(screen.getByText("lanczos"), { shiftKey: true });
   expect(document.activeElement).toBe(screen.getByRole("checkbox", { name: "lanczos" }));
   fireEvent.click(screen.getByText("bilinear"), { shiftKey: true });
-  expect(chosen).toEqual([["bicubic"], ["bicubic", "bilinear", "lanczos"], ["bicubic"]]);
+  expect(patches).toEqual([["bicubic"], ["bicubic", "bilinear", "lanczos"], ["bicubic"]]);
   expect(options.filter((name) => screen.getByRole<HTMLInputElement>("checkbox", { name }).checked)).toEqual(["bicubic"]);
 });
 
@@ -212,7 +212,15 @@ it("checks or unchecks a range of choices with Shift", () => {
   function Choices() {
     const [now, setNow] = useState(nothing);
     typed = now;
-    return <VariationFields field={field} way="chosen" typed={now} picture={picture} onTyped={(more) => setNow({ ...now, ...more })} />;
+    return (
+      <VariationFields
+        field={field}
+        kind="chosen"
+        typed={now}
+        picture={picture}
+        onTyped={(overrides) => setNow({ ...now, ...overrides })}
+      />
+    );
   }
   renderPage(<Choices />);
   const box = (name: string) => screen.getByRole<HTMLInputElement>("checkbox", { name });

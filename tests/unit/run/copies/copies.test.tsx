@@ -64,13 +64,13 @@ describe("copies of a run", () => {
     show();
     await runCopies({ from: "1", to: "1", step: "1" }, "Run 1 copy");
     (await nth(sent, 1)).answer(refused(429, "RATE_LIMITED", { retryAfterMs: 20 }));
-    const again = await nth(sent, 2);
-    expect(again.key).toBe(sent[0]?.key);
-    again.answer(accepted("one"));
+    const secondRequest = await nth(sent, 2);
+    expect(secondRequest.key).toBe(sent[0]?.key);
+    secondRequest.answer(accepted("one"));
     expect(await screen.findByText("1 in the queue")).toBeTruthy();
   });
 
-  it("end at a refusal of the plan or the queue, which the rest would meet too", async () => {
+  it("end at a refusal of the plan or queue", async () => {
     const { sent, show } = desk();
     show();
     await runCopies({ from: "1", to: "3", step: "1" }, "Run 3 copies");
@@ -125,7 +125,7 @@ describe("copies of a run", () => {
     page.unmount();
   });
 
-  it("are looked up after a reload, and nothing is sent again", async () => {
+  it("are looked up after a reload without resending", async () => {
     const report = (key: string) => ok({ state: "accepted" as const, answer: { prompt_id: `found-${key.length}` } });
     const { sent, show } = desk({ reportSubmission: async (key) => report(key) });
     const page = show();
@@ -159,7 +159,7 @@ describe("copies of a run", () => {
     expect(sent[1]?.key).toBe(keys[0]);
   });
 
-  it("with own extra data are not kept over a reload, with a notice", async () => {
+  it("aren't kept over a reload with their own extra data, with a notice", async () => {
     const { sent, show } = desk();
     const page = show();
     await openText(sampleText("01-invert"));
@@ -174,7 +174,7 @@ describe("copies of a run", () => {
     expect(screen.queryByRole("button", { name: /^Send the/ })).toBeNull();
   });
 
-  it("are one line beside another workflow and expand on request", async () => {
+  it("are one line next to another workflow and expand on request", async () => {
     const { sent, show } = desk();
     show();
     await runCopies({ from: "1", to: "2", step: "1" }, "Run 2 copies");

@@ -1,24 +1,31 @@
 import { describe, expect, it } from "vitest";
-import { firstStep, labelOf, type Typed, type VariationKind, variationKindsOf, variationOf } from "@/components/run/copies/variation";
+import {
+  firstStep,
+  labelOf,
+  type VariationInput,
+  type VariationKind,
+  variationKindsOf,
+  variationOf,
+} from "@/components/run/copies/variation";
 import { type Control, type FormField } from "@/components/run/form/form-model";
 
-const nothing: Typed = { list: "", from: "", to: "", step: "", count: "", chosen: [], pictures: [] };
+const nothing: VariationInput = { list: "", from: "", to: "", step: "", count: "", chosen: [], pictures: [] };
 const field = (control: Control, name = "value"): FormField => ({ name, value: undefined, control });
 const number = field({ kind: "number", integer: true, min: 0, max: 1000 });
 const free = field({ kind: "number", integer: false });
 
-function valuesOf(of: FormField, way: VariationKind, typed: Partial<Typed>) {
-  const variation = variationOf(of, way, { ...nothing, ...typed });
+function valuesOf(of: FormField, kind: VariationKind, typed: Partial<VariationInput>) {
+  const variation = variationOf(of, kind, { ...nothing, ...typed });
   return variation.ok ? variation.values : variation.problem;
 }
 
 describe("a range", () => {
-  it("takes both ends where its steps meet them", () => {
+  it("includes both ends when its steps reach them", () => {
     expect(valuesOf(number, "range", { from: "1", to: "10", step: "3" })).toEqual([1, 4, 7, 10]);
     expect(valuesOf(number, "range", { from: "1", to: "9", step: "3" })).toEqual([1, 4, 7]);
   });
 
-  it("falls as it rises for either sign of its step", () => {
+  it("descends and ascends for either sign of its step", () => {
     expect(valuesOf(number, "range", { from: "3", to: "1", step: "1" })).toEqual([3, 2, 1]);
     expect(valuesOf(number, "range", { from: "1", to: "3", step: "-1" })).toEqual([1, 2, 3]);
   });
@@ -98,7 +105,7 @@ describe("a list", () => {
 });
 
 describe("random seeds", () => {
-  it("are so many, no two alike, and within the node's range", () => {
+  it("are distinct and within the node's range", () => {
     const values = valuesOf(field({ kind: "number", integer: true, min: 0, max: 18446744073709551615n }, "seed"), "random", {
       count: "500",
     });
@@ -107,12 +114,12 @@ describe("random seeds", () => {
     expect(seeds.every((seed) => Number.isSafeInteger(seed) && seed >= 0)).toBe(true);
   });
 
-  it.each(["", "0", "1.5", "many"])("%j of them are none", (count) => {
+  it.each(["", "0", "1.5", "many"])("are invalid for %j", (count) => {
     expect(valuesOf(number, "random", { count })).toEqual({ why: "no_count" });
   });
 });
 
-it("takes choices, switches and pictures in order", () => {
+it("combines choices, switches and pictures in order", () => {
   expect(valuesOf(field({ kind: "choice", options: ["a", "b", 3] }), "chosen", { chosen: [3, "a", "gone"] })).toEqual(["a", 3]);
   expect(valuesOf(field({ kind: "switch" }), "chosen", { chosen: [false, true] })).toEqual([true, false]);
   expect(valuesOf(field({ kind: "image" }), "pictures", { pictures: ["b.png", "a.png"] })).toEqual(["b.png", "a.png"]);

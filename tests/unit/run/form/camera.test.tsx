@@ -136,25 +136,25 @@ it.each([
   ["OverconstrainedError", /No camera found/],
   ["NotReadableError", /Close other programs that use it/],
   ["SecurityError", /only on https pages/],
-])("says what to do about %s, and tries again", async (name, said) => {
+])("explains what to do about %s and retries", async (name, message) => {
   open = () => Promise.reject(new DOMException("", name));
   show();
   await begin();
-  expect((await dialog().findByRole("alert")).textContent).toMatch(said);
+  expect((await dialog().findByRole("alert")).textContent).toMatch(message);
   open = async () => undefined;
   await press("Try again");
   await seePicture();
   expect(dialog().queryByRole("alert")).toBeNull();
 });
 
-it("says that a page without https has no camera", async () => {
+it("explains that the camera needs https", async () => {
   vi.stubGlobal("navigator", { userAgent: "", language: "en" });
   show();
   await begin();
   expect((await dialog().findByRole("alert")).textContent).toMatch(/only on https pages/);
 });
 
-it("says that the camera was pulled out, and keeps the photo that was taken with it", async () => {
+it("reports an unplugged camera and keeps the photo", async () => {
   const { sent } = show();
   await begin();
   await seePicture();

@@ -67,7 +67,7 @@ const graph: Graph = {
 };
 const order = Object.keys(graph);
 const fieldsOf = (now: Graph, id: string) => formBuilder(graph, order, catalogue)(now).find((node) => node.id === id)?.fields ?? [];
-const named = (now: Graph, id: string) => fieldsOf(now, id).map(({ name, control }) => [name, control.kind]);
+const fieldNames = (now: Graph, id: string) => fieldsOf(now, id).map(({ name, control }) => [name, control.kind]);
 
 function openedStore() {
   const store = createRunStore();
@@ -77,7 +77,7 @@ function openedStore() {
 
 describe("a choice with inputs of its own", () => {
   it("shows the chosen option's inputs under API names", () => {
-    expect(named(graph, "1")).toEqual([
+    expect(fieldNames(graph, "1")).toEqual([
       ["input", "link"],
       ["resize_type", "choice"],
       ["resize_type.width", "number"],
@@ -93,16 +93,16 @@ describe("a choice with inputs of its own", () => {
       store.edit(1, { nodeId: "1", name: "resize_type", value }, catalogue);
       return store.get();
     };
-    const longer = choose(openedStore(), "longer").opened?.graph ?? {};
+    const longer = choose(openedStore(), "longer").openWorkflow?.graph ?? {};
     expect(Object.keys(longer["1"]?.inputs ?? {})).toEqual(["input", "resize_type", "resize_type.longer_size", "method", "fill", "crop"]);
     expect(longer["1"]?.inputs["resize_type.longer_size"]).toBe(512);
-    expect(named(longer, "1")).toContainEqual(["resize_type.longer_size", "number"]);
-    const width = choose(openedStore(), "width").opened?.graph ?? {};
+    expect(fieldNames(longer, "1")).toContainEqual(["resize_type.longer_size", "number"]);
+    const width = choose(openedStore(), "width").openWorkflow?.graph ?? {};
     expect(width["1"]?.inputs).toMatchObject({ resize_type: "width", "resize_type.width": 640 });
     expect(width["1"]?.inputs).not.toHaveProperty(["resize_type.height"]);
   });
 
-  it("is judged by what the choice says of its inputs", () => {
+  it("is judged by the choice's own inputs", () => {
     const far = { ...graph, "1": { class_type: "Resize", inputs: { ...graph["1"]?.inputs, "resize_type.width": 9999, method: "area" } } };
     expect(valueChecker(far, ["1"], catalogue)(far)["1"]?.errors).toMatchObject([
       { type: "value_bigger_than_max", extra_info: { input_name: "resize_type.width" } },
@@ -115,7 +115,7 @@ describe("a choice with inputs of its own", () => {
 
 describe("a growing list", () => {
   it("shows its items and the next slot when a form can fill it", () => {
-    expect(named(graph, "2")).toEqual([
+    expect(fieldNames(graph, "2")).toEqual([
       ["images.image0", "link"],
       ["images.image1", "link"],
       ["words.a", "text"],
@@ -142,7 +142,7 @@ describe("a value missing from its list", () => {
     ]);
   });
 
-  it("is marked and no fault of a file, which may have been added since", () => {
+  it("is marked but not a fault, since the file may have been added", () => {
     expect(valueChecker(graph, ["4"], catalogue)(graph)).toEqual({});
     expect(fieldsOf(graph, "4")[0]?.control).toEqual({ kind: "media", media: "video", options: ["a.mp4"] });
     expect(fieldsOf(graph, "3")[0]?.control).toEqual({ kind: "image", options: ["one.png", "two.png"] });
@@ -182,7 +182,7 @@ const errorsOn = (id: string, classType: string, input: string): NodeErrors =>
   ]);
 
 describe("names inherited by every object", () => {
-  it("opens, is edited, and carries its errors like any other", () => {
+  it("opens, is edited and shows errors like any other", () => {
     fc.assert(
       fc.property(word, word, word, fc.boolean(), (id, classType, input, hasCatalogue) => {
         const file = open(id, classType, input);
@@ -194,16 +194,16 @@ describe("names inherited by every object", () => {
         expect(form[1]?.fields[0]?.control).toMatchObject({ kind: "link", fromId: id, fromTitle: classType });
 
         expect(placeProblems(form, {})).toEqual({ byNode: {}, strays: [], nodeCount: 0 });
-        const placed = placeProblems(form, errorsOn(id, classType, input));
-        expect(placed).toMatchObject({ strays: [], first: { nodeId: id, field: input }, nodeCount: 1 });
-        expect(own(own(placed.byNode, id)?.fields, input)).toHaveLength(1);
+        const problems = placeProblems(form, errorsOn(id, classType, input));
+        expect(problems).toMatchObject({ strays: [], first: { nodeId: id, field: input }, nodeCount: 1 });
+        expect(own(own(problems.byNode, id)?.fields, input)).toHaveLength(1);
 
         const store = createRunStore();
         store.open(file);
         store.edit(1, { nodeId: id, name: input, value: 7 });
         const typed = store.get();
-        expect(own(own(typed.opened?.graph, id)?.inputs, input)).toBe(7);
-        expect(Object.keys(typed.opened?.graph ?? {})).toEqual(Object.keys(file.graph));
+        expect(own(own(typed.openWorkflow?.graph, id)?.inputs, input)).toBe(7);
+        expect(Object.keys(typed.openWorkflow?.graph ?? {})).toEqual(Object.keys(file.graph));
       }),
     );
   });
@@ -250,9 +250,9 @@ test("opens masked inputs empty and drops masked fields", () => {
 
 test("removes a key from typed text, also one without a known shape", () => {
   const graph = { "1": node({ a: "before sk-0123456789abcdefghij after", b: "plain", c: "kept" }) };
-  const places = ["a", "b"].map((input) => ({ kind: "input" as const, node_id: "1", node: "Any", input }));
+  const expectedPlaces = ["a", "b"].map((input) => ({ kind: "input" as const, node_id: "1", node: "Any", input }));
   const remaining = leftOut({ graph, extraData: { token: "t", deep: { secret: "s", steps: 1 } } }, [
-    ...places,
+    ...expectedPlaces,
     { kind: "extra", path: ["token"] },
     { kind: "extra", path: ["deep", "secret"] },
     { kind: "error" },
@@ -260,7 +260,7 @@ test("removes a key from typed text, also one without a known shape", () => {
   expect(remaining).toEqual({ graph: { "1": node({ a: "before  after", b: "", c: "kept" }) }, extraData: { deep: { steps: 1 } } });
 });
 
-test("places that a service made up are not read", () => {
+test("ignores made-up places", () => {
   expect(readPlaces([{ kind: "input" }, { kind: "else" }, 5, { kind: "extra", path: "a" }, { kind: "error" }])).toEqual([
     { kind: "error" },
   ]);

@@ -19,12 +19,12 @@ const assets = names.map((name, index) => ({
 }));
 
 test("selects a range of pictures with Shift in both directions", async () => {
-  const picked: PickedAsset[][] = [];
+  const picks: PickedAsset[][] = [];
   const { listAssets, storedName, sendPicture } = apiTo(undefined, {
     listAssets: async () => ok(assetsAnswerSchema.parse({ assets, total: assets.length, has_more: false })),
   });
   const picture = { listAssets, storedName, sendPicture, canSend: true, onNamed: () => undefined };
-  renderPage(<AssetPicker isOpen isMany picture={picture} onClose={() => undefined} onPicked={(pictures) => picked.push(pictures)} />);
+  renderPage(<AssetPicker isOpen isMany picture={picture} onClose={() => undefined} onPicked={(pictures) => picks.push(pictures)} />);
   const tile = (name: string) => screen.getByRole("button", { name, hidden: true });
   await screen.findByRole("button", { name: "five.png", hidden: true });
   fireEvent.click(tile("four.png"));
@@ -34,7 +34,7 @@ test("selects a range of pictures with Shift in both directions", async () => {
   fireEvent.click(tile("five.png"), { shiftKey: true });
   expect(names.map((name) => tile(name).getAttribute("aria-pressed"))).toEqual(["false", "true", "true", "true", "true"]);
   fireEvent.click(screen.getByRole("button", { name: "Use 4 pictures", hidden: true }));
-  expect(picked.map((pictures) => pictures.map(({ name }) => name).sort())).toEqual([["five.png", "four.png", "three.png", "two.png"]]);
+  expect(picks.map((pictures) => pictures.map(({ name }) => name).sort())).toEqual([["five.png", "four.png", "three.png", "two.png"]]);
 });
 
 const nobody = failed({ code: "CONSOLE_UNREACHABLE", message: "", status: 0 });
@@ -139,20 +139,20 @@ describe("unlisted note", () => {
         ]),
       ),
     );
-  const answer = (at: number) => act(async () => reads[at]?.());
+  const resolveRead = (at: number) => act(async () => reads[at]?.());
   const expectReads = (count: number) => eventually(() => expect(reads).toHaveLength(count));
 
   it("rereads an outdated list once before showing anything", async () => {
     show(apiTo(undefined));
     await openText(workflow("old.png"));
     await expectReads(1);
-    await answer(0);
+    await resolveRead(0);
     expect(screen.queryByText(unlisted)).toBeNull();
     files = ["old.png", "cat.png"];
     await openText(workflow("cat.png", "gone.png", "old.png"));
     await expectReads(2);
     expect(screen.queryByText(unlisted)).toBeNull();
-    await answer(1);
+    await resolveRead(1);
     expect(await screen.findAllByText(unlisted)).toHaveLength(1);
     // A file that is in the list by now needs no further request.
     await openText(workflow("cat.png"));
@@ -164,13 +164,13 @@ describe("unlisted note", () => {
     show(apiTo(undefined));
     await openText(workflow("gone.png"));
     await expectReads(1);
-    await answer(0);
+    await resolveRead(0);
     expect(await screen.findByText(unlisted)).toBeTruthy();
     expect(reads).toHaveLength(1);
     isFailing = true;
     await openText(workflow("other.png"));
     await expectReads(2);
-    await answer(1);
+    await resolveRead(1);
     expect(screen.queryByText(unlisted)).toBeNull();
     expect(screen.queryByText(/could not be read/)).toBeNull();
   });
@@ -180,7 +180,7 @@ describe("unlisted note", () => {
     show(apiTo(undefined));
     await openText(workflow("photo.png"));
     await expectReads(1);
-    await answer(0);
+    await resolveRead(0);
     expect(await screen.findAllByText(unlisted)).toHaveLength(1);
   });
 });

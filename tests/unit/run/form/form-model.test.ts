@@ -26,7 +26,7 @@ describe("the form of a graph with a catalogue", () => {
     expect(ids.indexOf("3")).toBeLessThan(ids.indexOf("4"));
   });
 
-  it("names a node by its own title, else by the service's name for its class", () => {
+  it("names a node by its title, else by the service's name for its class", () => {
     expect(form[0]?.title).toBe("Photo");
     expect(form[5]?.title).toBe("Save Image");
     expect(build(graph)[5]?.title).toBe("SaveImage");
@@ -57,7 +57,7 @@ describe("the form of a graph with a catalogue", () => {
     ]);
   });
 
-  it("says which classes the service lacks", () => {
+  it("names the classes that the service lacks", () => {
     const production = build(sampleGraph("08-production-sdxl"), catalogue());
     expect(production.find(({ id }) => id === "1")?.isKnown).toBe(false);
     expect(production.find(({ id }) => id === "40")?.isKnown).toBe(true);
@@ -110,7 +110,7 @@ describe("the form of a graph without a catalogue", () => {
 describe("an edit", () => {
   const graph = sampleGraph("01-invert");
 
-  it("changes one input and leaves every other node the same object", () => {
+  it("changes one input and keeps other nodes' identity", () => {
     const next = withInput(graph, "1", "width", 640);
     expect(next["1"]?.inputs.width).toBe(640);
     expect(next["2"]).toBe(graph["2"]);
@@ -122,7 +122,7 @@ describe("an edit", () => {
     expect(withInput(graph, "99", "width", 1)).toBe(graph);
   });
 
-  it("never turns a field into another kind of field", () => {
+  it("never changes a field's type", () => {
     const builder = formBuilder(graph, topologicalOrder(graph));
     const emptied = builder(withInput(graph, "1", "width", ""));
     expect(control(emptied, "1", "width")?.kind).toBe("number");
@@ -167,7 +167,7 @@ describe("fill texts", () => {
   const prompt = (text: string, draw = 1, name = "text") =>
     filledTexts({ "1": { class_type: "Encode", inputs: { [name]: text } } }, catalogue, { at, draw })[0]?.text;
 
-  test("fills the date and node values and leaves server placeholders", () => {
+  test("fills in date and node values and keeps server placeholders", () => {
     expect(prefix("%date:yyyy-MM-dd%/%date:hhmmss%_%date:d.M%")).toBe("2026-03-05/070809_%date:d.M%");
     expect(prefix("%date:yy-M-d%")).toBe("26-3-5");
     expect(prefix("%KSampler.seed%-%Mine.sampler_name%")).toBe("42-a_b");
@@ -175,10 +175,10 @@ describe("fill texts", () => {
     expect(prefix("%date:yyyy%", "PreviewImage")).toBeUndefined();
   });
 
-  test("picks one alternative per draw and reaches all in time", () => {
+  test("picks one alternative per draw and covers all eventually", () => {
     expect(prompt("a {red|blue} cat", 3)).toBe(prompt("a {red|blue} cat", 3));
-    const seen = new Set(Array.from({ length: 40 }, (_, draw) => prompt("{red|{dark|light} blue}", draw)));
-    expect([...seen].sort()).toEqual(["dark blue", "light blue", "red"]);
+    const texts = new Set(Array.from({ length: 40 }, (_, draw) => prompt("{red|{dark|light} blue}", draw)));
+    expect([...texts].sort()).toEqual(["dark blue", "light blue", "red"]);
     expect(prompt("one /* not this */two // nor this\nthree")).toBe("one two \nthree");
     expect(prompt("a \\{b\\|c\\}")).toBe("a {b|c}");
     expect(prompt("a \\\\{b} \\(c\\) \\")).toBe("a \\\\b \\(c\\) \\");
@@ -231,34 +231,34 @@ function refused(name: string) {
 describe("node_errors on the form", () => {
   const { prompt, failure } = refused("bad-graph");
   const form = formBuilder(prompt, topologicalOrder(prompt), catalogue())(prompt);
-  const placed = placeProblems(form, failure.nodeErrors ?? {});
+  const problems = placeProblems(form, failure.nodeErrors ?? {});
 
   it("land on the fields they name", () => {
-    expect(Object.keys(placed.byNode).toSorted()).toEqual(["1", "2", "4"]);
-    expect(Object.keys(placed.byNode["1"]?.fields ?? {})).toEqual(["width", "height"]);
-    expect(Object.keys(placed.byNode["2"]?.fields ?? {}).toSorted()).toEqual(["blend_factor", "blend_mode"]);
-    expect(placed.byNode["4"]?.fields.images?.[0]?.type).toBe("required_input_missing");
+    expect(Object.keys(problems.byNode).toSorted()).toEqual(["1", "2", "4"]);
+    expect(Object.keys(problems.byNode["1"]?.fields ?? {})).toEqual(["width", "height"]);
+    expect(Object.keys(problems.byNode["2"]?.fields ?? {}).toSorted()).toEqual(["blend_factor", "blend_mode"]);
+    expect(problems.byNode["4"]?.fields.images?.[0]?.type).toBe("required_input_missing");
   });
 
-  it("lead the eye to the first one in the form's order", () => {
-    expect(placed.first).toEqual({ nodeId: "1", field: "width" });
-    expect(placed.nodeCount).toBe(3);
+  it("focus the first one in the form's order", () => {
+    expect(problems.first).toEqual({ nodeId: "1", field: "width" });
+    expect(problems.nodeCount).toBe(3);
   });
 
   it("get sentences with the values that matter", () => {
-    const width = placed.byNode["1"]?.fields.width?.[0];
+    const width = problems.byNode["1"]?.fields.width?.[0];
     expect(width && problemSentence(width)).toEqual({ key: "value_smaller_than_min", values: { received: "-5", min: 1 } });
-    const mode = placed.byNode["2"]?.fields.blend_mode?.[0];
+    const mode = problems.byNode["2"]?.fields.blend_mode?.[0];
     expect(mode && problemSentence(mode)).toEqual({ key: "value_not_in_list", values: { received: "sparkle" } });
   });
 
   it("appear at their field, node or form, as precisely as named", () => {
     const error = { type: "new_kind", message: "Too hot", details: "inside", extra_info: { input_name: "gone" } };
     const entry = { class_type: "X", dependent_outputs: [], errors: [error] };
-    const other = placeProblems(form, { "3": entry, "77": entry });
-    expect(other.byNode["3"]?.node.map(({ type }) => type)).toEqual(["new_kind"]);
-    expect(other.strays.map(({ nodeId }) => nodeId)).toEqual(["77"]);
-    expect(other.first).toEqual({ nodeId: "3" });
+    const otherPlaced = placeProblems(form, { "3": entry, "77": entry });
+    expect(otherPlaced.byNode["3"]?.node.map(({ type }) => type)).toEqual(["new_kind"]);
+    expect(otherPlaced.strays.map(({ nodeId }) => nodeId)).toEqual(["77"]);
+    expect(otherPlaced.first).toEqual({ nodeId: "3" });
     expect(problemSentence({ type: "new_kind", message: "Too hot", details: "inside", extra: {} })).toEqual({
       key: "otherWithDetails",
       values: { message: "Too hot", details: "inside" },
@@ -269,13 +269,13 @@ describe("node_errors on the form", () => {
 describe("a missing class", () => {
   const { prompt, failure } = refused("unknown-class");
 
-  it("lights every node of that class, though the answer names no node_errors", () => {
+  it("highlights every node of that class without node_errors", () => {
     const errors = missingClassErrors({ ...prompt, "9": { class_type: "NoSuchNode", inputs: {} } }, failure);
     expect(Object.keys(errors ?? {})).toEqual(["1", "9"]);
     expect(errors?.["1"]?.errors[0]?.extra_info.class_type).toBe("NoSuchNode");
   });
 
-  it("is found by name where the answer names no node", () => {
+  it("is found by name when the response names no node", () => {
     const errors = missingClassErrors(prompt, { code: "missing_node_type", message: "Node 'NoSuchNode' not found.", status: 400 });
     expect(Object.keys(errors ?? {})).toEqual(["1"]);
   });
@@ -288,8 +288,8 @@ describe("a missing class", () => {
 describe("a loop", () => {
   it("is reported as a path on each of its nodes", () => {
     const { prompt, failure } = refused("cycle");
-    const placed = placeProblems(formBuilder(prompt, Object.keys(prompt), catalogue())(prompt), failure.nodeErrors ?? {});
-    const problem = placed.byNode["1"]?.node[0];
+    const problems = placeProblems(formBuilder(prompt, Object.keys(prompt), catalogue())(prompt), failure.nodeErrors ?? {});
+    const problem = problems.byNode["1"]?.node[0];
     expect(problem && problemSentence(problem).key).toBe("dependency_cycle");
   });
 });

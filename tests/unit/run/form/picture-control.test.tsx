@@ -10,7 +10,7 @@ import { assetsAnswerSchema } from "@/lib/contract/schemas/asset";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { renderPage } from "../render";
 
-type Sent = {
+type SentPicture = {
   file: File;
   onProgress: (share: number) => void;
   signal: AbortSignal;
@@ -29,20 +29,20 @@ const choose = (...files: File[]) => act(async () => void fireEvent.change(scree
 const png = (fileName: string) => new File(["x"], fileName, { type: "image/png" });
 
 const asset = { id: "a1", name: "hero.png", asset_hash: `blake3:${"ab".repeat(32)}`, tags: ["output"], mime_type: "image/png" };
-const others = { ...asset, id: "a2", name: "notes.txt", mime_type: "text/plain" };
+const otherAsset = { ...asset, id: "a2", name: "notes.txt", mime_type: "text/plain" };
 const layer = { ...asset, id: "a3", name: "hero-paint.png", tags: ["mask-layer"] };
 const listAssets: RunApi["listAssets"] = async ({ name_contains, exclude_tags = [] }) => {
-  const pictures = [asset, others, layer].filter(
+  const pictures = [asset, otherAsset, layer].filter(
     ({ name, tags }) => name.includes(name_contains) && !tags.some((tag) => exclude_tags.includes(tag)),
   );
   return ok(assetsAnswerSchema.parse({ assets: pictures, total: pictures.length, has_more: false }));
 };
 
 function show({ first = "photo.png", storedName = async () => undefined }: { first?: string; storedName?: RunApi["storedName"] } = {}) {
-  const sent: Sent[] = [];
+  const requests: SentPicture[] = [];
   const running: boolean[] = [];
   const values: unknown[] = [];
-  const sendPicture: SendPicture = (file, options) => new Promise((finish) => sent.push({ file, ...options, finish }));
+  const sendPicture: SendPicture = (file, options) => new Promise((finish) => requests.push({ file, ...options, finish }));
   function Host() {
     const [value, setValue] = useState<unknown>(first);
     const [names, setNames] = useState<Record<string, string>>({});
@@ -57,7 +57,7 @@ function show({ first = "photo.png", storedName = async () => undefined }: { fir
         }}
         picture={{
           ownNames: names,
-          onNamed: (sentAs, own) => setNames((ownNames) => ({ ...ownNames, [sentAs]: own })),
+          onNamed: (sentAs, ownName) => setNames((ownNames) => ({ ...ownNames, [sentAs]: ownName })),
           canSend: true,
           sendPicture,
           decode,
@@ -69,11 +69,11 @@ function show({ first = "photo.png", storedName = async () => undefined }: { fir
     );
   }
   const view = renderPage(<Host />);
-  return { sent, running, values, ...view };
+  return { sent: requests, running, values, ...view };
 }
 
 describe("the picture of a node", () => {
-  it("is replaced at once on the screen, and in the graph when the service has it", async () => {
+  it("is replaced immediately on screen and in the graph once uploaded", async () => {
     const { sent, running, values } = show();
     expect(picture()).toBe("/api/console/thumbnail?filename=photo.png&type=input&edge=512");
     await choose(png("mine.png"));
@@ -93,7 +93,7 @@ describe("the picture of a node", () => {
     expect(values.at(-1)).toBe("77aa.png");
   });
 
-  it("is kept when the new file is damaged or no picture", async () => {
+  it("is kept when the new file is damaged or not a picture", async () => {
     const { sent } = show();
     await choose(new File(["x"], "bad.txt", { type: "text/plain" }));
     expect(screen.getByText("bad.txt is not a picture. The previous picture was kept.")).toBeTruthy();
@@ -104,7 +104,7 @@ describe("the picture of a node", () => {
     expect(picture()).toContain("photo.png");
   });
 
-  it("is not shown as kept where there was none", async () => {
+  it("is not shown as kept when there was none", async () => {
     const { sent } = show({ first: "" });
     await choose(new File(["x"], "bad.txt", { type: "text/plain" }));
     expect(screen.getByText("bad.txt is not a picture.")).toBeTruthy();
@@ -138,7 +138,7 @@ describe("the picture of a node", () => {
     expect(values).toEqual(["photo.pn"]);
   });
 
-  it("is that of the newest choice: an older answer changes nothing", async () => {
+  it("follows the newest choice and ignores older responses", async () => {
     const { sent, values } = show();
     await choose(png("first.png"));
     await choose(png("second.png"));
@@ -183,10 +183,10 @@ describe("the picture of a node", () => {
     expect(screen.getByRole("button", { name: `Copy ${content}` })).toBeTruthy();
     expect(values).toEqual([]);
     cleanup();
-    const other = `${"cd".repeat(32)}.png`;
-    show({ first: other, storedName });
-    await waitFor(() => expect(requests).toEqual([content, other]));
-    expect(name()).toBe(other);
+    const otherFile = `${"cd".repeat(32)}.png`;
+    show({ first: otherFile, storedName });
+    await waitFor(() => expect(requests).toEqual([content, otherFile]));
+    expect(name()).toBe(otherFile);
     cleanup();
     show({ storedName });
     expect(requests).toHaveLength(2);
@@ -204,7 +204,7 @@ describe("the picture of a node", () => {
     expect(running).toEqual([true, false, true, false]);
   });
 
-  it("takes one file at a time", async () => {
+  it("accepts one file at a time", async () => {
     const { sent } = show();
     await choose(png("a.png"), png("b.png"));
     expect(screen.getByText("You dropped 2 files. Drop one picture.")).toBeTruthy();
@@ -233,7 +233,7 @@ describe("the name of a picture in the graph", () => {
 });
 
 describe("a picture from the assets", () => {
-  it("takes its content's name, with only pictures offered", async () => {
+  it("uses its content's name and offers only pictures", async () => {
     const { values } = show();
     fireEvent.click(screen.getByRole("button", { name: "From assets" }));
     const choice = await screen.findByRole("button", { name: "hero.png" });

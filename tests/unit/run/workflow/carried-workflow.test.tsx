@@ -1,4 +1,4 @@
-// Files that carry a workflow, on the Run page: which of two is opened, what is missing, and on which other connection it would run.
+// Files with a workflow on the Run page: format choice, missing classes and other connections.
 import { readFileSync } from "node:fs";
 import { act, cleanup, fireEvent, screen, waitFor, within } from "@testing-library/react";
 import { beforeEach, expect, it, vi } from "vitest";
@@ -10,7 +10,7 @@ import { type RunSource } from "@/components/run/workflow/run-sources";
 import { assetSchema } from "@/lib/contract/schemas/asset";
 import { objectInfoSchema } from "@/lib/contract/schemas/object-info";
 import { failed, ok } from "@/lib/shared/result";
-import { apiTo, drop, field, openText, pressRun, runButton, stored } from "../page";
+import { apiTo, drop, field, openText, pressRun, runButton, byteSourceOf } from "../page";
 import { inPage, renderPage } from "../render";
 
 const pair = (name: string) => readFileSync(`tests/fixtures/editor-pairs/${name}`, "utf8");
@@ -33,9 +33,9 @@ beforeEach(() => {
 const connections = ["Here", "Studio", "Lab", "Attic"].map((name) => ({ id: name.toLowerCase(), name, embedded: false }));
 
 function open(ports: Partial<RunApi> = {}, source?: RunSource) {
-  const sent: unknown[] = [];
+  const bodies: unknown[] = [];
   const sendPrompt: RunApi["sendPrompt"] = async (submission) => {
-    sent.push(submission);
+    bodies.push(submission);
     return ok({ prompt_id: "job-1", node_errors: {} });
   };
   if (source) window.history.replaceState(null, "", "/run?job=x");
@@ -47,7 +47,7 @@ function open(ports: Partial<RunApi> = {}, source?: RunSource) {
   );
   const store = createRunStore();
   const { rerender } = renderPage(page("here"));
-  return { sent, store, switchTo: (connection: string) => rerender(inPage(page(connection))) };
+  return { sent: bodies, store, switchTo: (connection: string) => rerender(inPage(page(connection))) };
 }
 const question = () => screen.findByRole("dialog", { name: /contains two workflows/ });
 const choose = async (name: RegExp) => fireEvent.click(within(await question()).getByRole("button", { name }));
@@ -67,7 +67,7 @@ it("asks once for audio with both formats and sends the shown one", async () => 
   expect(screen.queryByRole("dialog", { name: /contains two workflows/ })).toBeNull();
   fireEvent.click(screen.getByRole("button", { name: "Open executed workflow" }));
   await waitFor(() => expect(field("width").value).toBe("48"));
-  // Another file: the page asks again, and nothing opens if the dialog is closed without a choice.
+  // Another file: the page asks again, and closing the dialog opens nothing.
   await drop("both.mp4", Buffer.concat([carrier("both.mp4"), Buffer.alloc(8)]), "video/mp4");
   fireEvent.click(screen.getByRole("button", { name: "Open editor workflow" }));
   await waitFor(() => expect(field("width").value).toBe("64"));
@@ -95,13 +95,13 @@ it("explains an unreadable drawing in the question", async () => {
 it("keeps typed and saved values when reread on another connection", async () => {
   const { store, switchTo } = open();
   await drop("one.json", pair("01-basic-image.editor.json"));
-  await waitFor(() => expect(store.get().opened?.readFor).toBe("here"));
+  await waitFor(() => expect(store.get().openWorkflow?.readFor).toBe("here"));
   fireEvent.change(field("width"), { target: { value: "72" } });
   fireEvent.blur(field("width"));
-  const { opened } = store.get();
-  act(() => store.setStored(opened?.serial ?? 0, "workflows/one.json", opened?.graph ?? {}));
+  const { openWorkflow } = store.get();
+  act(() => store.setStored(openWorkflow?.serial ?? 0, "workflows/one.json", openWorkflow?.graph ?? {}));
   switchTo("studio");
-  await waitFor(() => expect(store.get().opened?.readFor).toBe("studio"));
+  await waitFor(() => expect(store.get().openWorkflow?.readFor).toBe("studio"));
   expect(field("width").value).toBe("72");
 });
 
@@ -116,13 +116,13 @@ it("keeps the open workflow when closed without a choice", async () => {
 });
 
 it.each<[string, RunSource, Partial<RunApi>]>([
-  ["a stored file", { file: "out/both.opus" }, { readStored: async () => ok(stored(carrier("both.opus"))) }],
+  ["a stored file", { file: "out/both.opus" }, { readStored: async () => ok(byteSourceOf(carrier("both.opus"))) }],
   [
     "an asset",
     { carrier: "a" },
     {
       readAsset: async () => ok(assetSchema.parse({ id: "a", name: "both.mp3", mime_type: "audio/mpeg", tags: ["output"] })),
-      readFile: async () => ok(stored(carrier("both.mp3"))),
+      readFile: async () => ok(byteSourceOf(carrier("both.mp3"))),
     },
   ],
   [
@@ -177,10 +177,11 @@ it("opens a file with missing classes read-only and names packs and services", a
   expect([runButton().getAttribute("aria-disabled"), sent.length]).toEqual(["true", 0]);
 });
 
-it("names missing classes by pack, also in groups, and what was replaced", async () => {
-  const node = (id: number, type: string, more: object = {}) => ({ id, type, inputs: [], outputs: [], ...more });
+it("names missing classes by pack, also in groups, and replacements", async () => {
+  const node = (id: number, type: string, overrides: object = {}) => ({ id, type, inputs: [], outputs: [], ...overrides });
   const inGroup = { type: "Unheard", inputs: [], outputs: [], properties: { cnr_id: "grouped-pack" } };
-  const takes = (id: number, type: string, link: number, more = {}) => node(id, type, { inputs: [{ name: "image", link }], ...more });
+  const takes = (id: number, type: string, link: number, overrides = {}) =>
+    node(id, type, { inputs: [{ name: "image", link }], ...overrides });
   open();
   await openText(
     JSON.stringify({

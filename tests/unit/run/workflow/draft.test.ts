@@ -35,9 +35,9 @@ const typed =
     store.edit(1, { nodeId: "1", name: "width", value });
 
 function openedOf(...steps: Step[]): OpenWorkflow {
-  const { opened } = through(...steps);
-  if (!opened) throw new Error("nothing is open");
-  return opened;
+  const { openWorkflow } = through(...steps);
+  if (!openWorkflow) throw new Error("nothing is open");
+  return openWorkflow;
 }
 
 describe("the open workflow after a reload", () => {
@@ -46,16 +46,16 @@ describe("the open workflow after a reload", () => {
     const openWorkflow = openedOf(open(sampleText("01-invert"), "mine.json"), typed(640));
     expect(keepDraft(storage, "ada", openWorkflow)).toBe(true);
     const draft = readDraft(storage, "ada");
-    expect(draft && through((store) => store.restore(draft)).opened).toEqual(openWorkflow);
+    expect(draft && through((store) => store.restore(draft)).openWorkflow).toEqual(openWorkflow);
   });
 
-  it("still calls a picture as its owner does", () => {
+  it("names a picture like its owner", () => {
     const { storage } = storageWith();
-    const named: Step = (store) => store.nameFile(1, "4be1.png", "mine.png");
+    const nameStep: Step = (store) => store.nameFile(1, "4be1.png", "mine.png");
     const picture: Step = (store) => store.edit(1, { nodeId: "1", name: "image", value: "4be1.png" });
-    keepDraft(storage, "ada", openedOf(open(sampleText("02-poster-from-photo")), named, picture));
+    keepDraft(storage, "ada", openedOf(open(sampleText("02-poster-from-photo")), nameStep, picture));
     const draft = readDraft(storage, "ada");
-    const openWorkflow = draft && through((store) => store.restore(draft)).opened;
+    const openWorkflow = draft && through((store) => store.restore(draft)).openWorkflow;
     expect(openWorkflow?.graph["1"]?.inputs.image).toBe("4be1.png");
     expect(openWorkflow?.ownNames).toEqual({ "4be1.png": "mine.png" });
   });
@@ -73,7 +73,7 @@ describe("the open workflow after a reload", () => {
     expect(readDraft(storage, "ada")?.file.workflowId).toBe(workflowId);
   });
 
-  it("has no inputs of a choice that was left", () => {
+  it("drops inputs of a deselected choice", () => {
     const { storage } = storageWith();
     const size = (name: string) => ({ required: { [name]: ["INT", { default: 512 }] } });
     const options = [
@@ -82,10 +82,10 @@ describe("the open workflow after a reload", () => {
     ];
     const catalogue = { Resize: { input: { required: { resize_type: ["COMFY_DYNAMICCOMBO_V3", { options }] } } } };
     const graph = { "1": { class_type: "Resize", inputs: { resize_type: "width", "resize_type.width": 640 } } };
-    const chosen: Step = (store) => store.edit(1, { nodeId: "1", name: "resize_type", value: "longer" }, catalogue);
-    keepDraft(storage, "ada", openedOf(open(JSON.stringify(graph)), chosen));
+    const chooseStep: Step = (store) => store.edit(1, { nodeId: "1", name: "resize_type", value: "longer" }, catalogue);
+    keepDraft(storage, "ada", openedOf(open(JSON.stringify(graph)), chooseStep));
     const draft = readDraft(storage, "ada");
-    const openWorkflow = draft && through((store) => store.restore(draft)).opened;
+    const openWorkflow = draft && through((store) => store.restore(draft)).openWorkflow;
     expect(openWorkflow?.graph["1"]?.inputs).toEqual({ resize_type: "longer", "resize_type.longer_size": 512 });
     expect(openWorkflow?.original["1"]?.inputs).toEqual(graph["1"].inputs);
   });
@@ -111,7 +111,7 @@ describe("the open workflow after a reload", () => {
     expect(draft && store.get()).toBe(before);
   });
 
-  it("is nothing where the storage holds nothing readable, is forbidden or full", () => {
+  it("is empty when the storage is unreadable, forbidden or full", () => {
     fc.assert(
       fc.property(
         fc.oneof(
@@ -132,7 +132,7 @@ describe("the open workflow after a reload", () => {
     expect(() => forgetDraft(forbidden)).not.toThrow();
   });
 
-  it("is not kept where it is too large, and no older one is left in its place", () => {
+  it("is dropped when too large, without falling back to an older one", () => {
     const { storage, entriesByKey } = storageWith();
     keepDraft(storage, "ada", openedOf(open(sampleText("01-invert"))));
     expect(keepDraft(storage, "ada", openedOf(open(sampleText("01-invert")), typed("x".repeat(draftLimit))))).toBe(false);
@@ -145,15 +145,15 @@ describe("typed values", () => {
   const sending: Step = (store) => store.startSending();
   const start = open(sampleText("01-invert"));
 
-  it("is unsent until a service took it, and again with the next change", () => {
+  it("is unsent until a service accepts it, and again with the next change", () => {
     expect(isUnsent(undefined)).toBe(false);
-    expect(isUnsent(through(start).opened)).toBe(false);
-    expect(isUnsent(through(start, typed(640)).opened)).toBe(true);
-    expect(isUnsent(through(start, typed(640), sending, accepted).opened)).toBe(false);
-    expect(isUnsent(through(start, typed(640), sending, accepted, typed(641)).opened)).toBe(true);
+    expect(isUnsent(through(start).openWorkflow)).toBe(false);
+    expect(isUnsent(through(start, typed(640)).openWorkflow)).toBe(true);
+    expect(isUnsent(through(start, typed(640), sending, accepted).openWorkflow)).toBe(false);
+    expect(isUnsent(through(start, typed(640), sending, accepted, typed(641)).openWorkflow)).toBe(true);
   });
 
   it("is unsent while the run is being sent", () => {
-    expect(isUnsent(through(start, typed(640), sending, typed(641), accepted).opened)).toBe(true);
+    expect(isUnsent(through(start, typed(640), sending, typed(641), accepted).openWorkflow)).toBe(true);
   });
 });

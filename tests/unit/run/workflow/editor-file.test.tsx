@@ -1,11 +1,11 @@
-// Editor files on the Run page: what is shown of them, and what is sent.
+// Editor files on the Run page: displayed and sent values.
 import { readFileSync } from "node:fs";
 import { cleanup, fireEvent, screen, waitFor, within } from "@testing-library/react";
 import { expect, test, vi } from "vitest";
 import { toApiWorkflow } from "@/lib/contract/editor-workflow";
 import { objectInfoSchema } from "@/lib/contract/schemas/object-info";
 import { failed, ok } from "@/lib/shared/result";
-import { comparable } from "@/tests/unit/contract/editor-workflow/comparable";
+import { toComparable } from "@/tests/unit/contract/editor-workflow/comparable";
 import { apiTo, drop, pressRun, show } from "../page";
 import { startPromptServer } from "../prompt-server";
 
@@ -15,16 +15,16 @@ const readCatalogue = async () => ok(info);
 
 /** The content of the files that the page saves, by their addresses. */
 function savedFiles() {
-  const saved: { path: string; text: string }[] = [];
+  const savedTexts: { path: string; text: string }[] = [];
   const { fetch } = globalThis;
   vi.stubGlobal("fetch", async (path: string | URL, init: RequestInit = {}) => {
     if (typeof path !== "string" || !path.startsWith("/")) return fetch(path, init);
     if (path.startsWith("/api/object_info")) return Response.json(info);
     if (!path.startsWith("/api/userdata/")) return Response.json({ code: "NOT_FOUND" }, { status: 404 });
-    saved.push({ path, text: String(init.body) });
+    savedTexts.push({ path, text: String(init.body) });
     return Response.json({ path: "x" });
   });
-  return saved;
+  return savedTexts;
 }
 const press = (name: string, at = 0) => fireEvent.click(screen.getAllByRole("button", { name })[at] ?? document.body);
 const type = (name: string, value: string, at = 0) => {
@@ -40,11 +40,11 @@ test("opens a dropped file and sends the editor's own graph and drawing", async 
   await screen.findAllByRole("button", { name: "Run" });
   expect(screen.getAllByRole("textbox", { name: "width" }).map((field) => field.getAttribute("value"))).toEqual(["21", "55"]);
   pressRun();
-  await waitFor(() => expect(service.received).toHaveLength(1));
-  const [body] = service.received;
-  expect(comparable(body?.prompt, info)).toEqual(comparable(JSON.parse(pair("20-subgraph-linked-widget.api.json")), info));
+  await waitFor(() => expect(service.submissions).toHaveLength(1));
+  const [body] = service.submissions;
+  expect(toComparable(body?.prompt, info)).toEqual(toComparable(JSON.parse(pair("20-subgraph-linked-widget.api.json")), info));
   expect(body?.extra_data).toMatchObject({ extra_pnginfo: { workflow: { id: "a44465e7-edb3-4671-b9aa-dbc89af122ee", version: 0.4 } } });
-  service.answer({ status: 200, body: { prompt_id: "11111111-1111-4111-8111-111111111111", number: 1, node_errors: {} } });
+  service.respond({ status: 200, body: { prompt_id: "11111111-1111-4111-8111-111111111111", number: 1, node_errors: {} } });
 });
 
 test("shows a file's oddities by node, also after a reload", async () => {
@@ -67,31 +67,31 @@ test("refuses a file without the node list and keeps the open one", async () => 
 });
 
 test("saves typed values into the editor file and sends them", async () => {
-  const saved = savedFiles();
+  const files = savedFiles();
   const service = await startPromptServer();
   show(apiTo(service, { readCatalogue }));
   await drop("two.json", pair("20-subgraph-linked-widget.editor.json"));
   await screen.findAllByRole("button", { name: "Run" });
   type("width", "77", 1);
   pressRun();
-  await waitFor(() => expect(service.received).toHaveLength(1));
-  const [body] = service.received;
-  service.answer({ status: 200, body: { prompt_id: "11111111-1111-4111-8111-111111111111", number: 1, node_errors: {} } });
+  await waitFor(() => expect(service.submissions).toHaveLength(1));
+  const [body] = service.submissions;
+  service.respond({ status: 200, body: { prompt_id: "11111111-1111-4111-8111-111111111111", number: 1, node_errors: {} } });
   press("Save");
   expect((await screen.findByRole("radio", { name: /^Editor file/ })).matches(":checked")).toBe(true);
   press("Save", 1);
   await waitFor(() => expect(screen.queryByRole("textbox", { name: "Name" })).toBeNull());
-  expect(saved[0]?.path).toContain(encodeURIComponent("workflows/two.json"));
-  const [file] = saved;
+  expect(files[0]?.path).toContain(encodeURIComponent("workflows/two.json"));
+  const [file] = files;
   const before = JSON.parse(pair("20-subgraph-linked-widget.editor.json"));
   before.definitions.subgraphs[0].nodes[1].widgets_values[1] = 77;
   expect(JSON.parse(file?.text ?? "")).toEqual(before);
-  expect(comparable(toApiWorkflow(file?.text, info).graph, info)).toEqual(comparable(body?.prompt, info));
+  expect(toComparable(toApiWorkflow(file?.text, info).graph, info)).toEqual(toComparable(body?.prompt, info));
   expect(body?.extra_data).toMatchObject({ extra_pnginfo: { workflow: { definitions: before.definitions } } });
 });
 
 test("saves an API graph as such or as an editor file", async () => {
-  const saved = savedFiles();
+  const files = savedFiles();
   show(apiTo(undefined, { readCatalogue }));
   await drop("plain.json", pair("01-basic-image.api.json"));
   await screen.findAllByRole("button", { name: "Run" });
@@ -100,13 +100,13 @@ test("saves an API graph as such or as an editor file", async () => {
   fireEvent.click(screen.getByRole("radio", { name: /^Editor file/ }));
   press("Save", 1);
   await waitFor(() => expect(screen.queryByRole("textbox", { name: "Name" })).toBeNull());
-  expect(saved[0]?.path).toContain(encodeURIComponent("workflows/plain.json"));
-  const { graph } = toApiWorkflow(saved[0]?.text, info);
-  expect(comparable(graph, info)).toEqual(comparable(JSON.parse(pair("01-basic-image.api.json")), info));
+  expect(files[0]?.path).toContain(encodeURIComponent("workflows/plain.json"));
+  const { graph } = toApiWorkflow(files[0]?.text, info);
+  expect(toComparable(graph, info)).toEqual(toComparable(JSON.parse(pair("01-basic-image.api.json")), info));
 });
 
 const drawing = () => JSON.parse(pair("01-basic-image.editor.json"));
-const own = () => JSON.parse(pair("01-basic-image.api.json"));
+const readPair = () => JSON.parse(pair("01-basic-image.api.json"));
 async function openAsRun(prompt: object) {
   await drop("two.json", JSON.stringify({ prompt, extra_data: { extra_pnginfo: { workflow: drawing() } } }));
   fireEvent.click(await screen.findByRole("button", { name: /^Executed workflow/ }));
@@ -118,7 +118,7 @@ async function openAsRun(prompt: object) {
 test("saves a run into its drawing", async () => {
   savedFiles();
   show(apiTo(undefined, { readCatalogue }));
-  await openAsRun({ ...own(), "1": { ...own()["1"], inputs: { ...own()["1"].inputs, width: 7 } } });
+  await openAsRun({ ...readPair(), "1": { ...readPair()["1"], inputs: { ...readPair()["1"].inputs, width: 7 } } });
   expect(await screen.findByText(/unchanged except for the values you edited/)).toBeTruthy();
 });
 
@@ -126,13 +126,13 @@ test("neither saves nor sends a foreign drawing", async () => {
   savedFiles();
   const service = await startPromptServer();
   show(apiTo(service, { readCatalogue }));
-  await openAsRun({ ...own(), "99": { class_type: "EmptyImage", inputs: {} } });
+  await openAsRun({ ...readPair(), "99": { class_type: "EmptyImage", inputs: {} } });
   expect(await screen.findByText(/with a new layout/)).toBeTruthy();
   press("Cancel");
   pressRun();
-  await waitFor(() => expect(service.received).toHaveLength(1));
+  await waitFor(() => expect(service.submissions).toHaveLength(1));
   // Its runs do not count as runs of that drawing either.
-  expect(service.received[0]?.extra_data).toEqual({ extra_pnginfo: { workflow: { id: expect.any(String), name: "two" } } });
-  expect(JSON.stringify(service.received[0]?.extra_data)).not.toContain(drawing().id);
-  service.answer({ status: 200, body: { prompt_id: "11111111-1111-4111-8111-111111111111", number: 1, node_errors: {} } });
+  expect(service.submissions[0]?.extra_data).toEqual({ extra_pnginfo: { workflow: { id: expect.any(String), name: "two" } } });
+  expect(JSON.stringify(service.submissions[0]?.extra_data)).not.toContain(drawing().id);
+  service.respond({ status: 200, body: { prompt_id: "11111111-1111-4111-8111-111111111111", number: 1, node_errors: {} } });
 });

@@ -14,7 +14,7 @@ const noCatalogue = { readCatalogue: async () => failed({ code: "UPSTREAM_TIMEOU
 const open = (file: File) => openFile(bytesOfBlob(file), noCatalogue, file);
 
 describe("opening a workflow", () => {
-  it("names it by its file and keeps the order in which it runs", () => {
+  it("is named after its file and keeps its order", () => {
     const workflowResult = openWorkflow(sampleText("02-poster-from-photo"), "02-poster-from-photo.json");
     expect(workflowResult).toMatchObject({ ok: true, value: { name: "02-poster-from-photo", order: ["1", "2", "3", "4", "5", "6"] } });
   });
@@ -63,7 +63,7 @@ describe("problems of a workflow's shape", () => {
 
   it("reports a thousand loops quickly", () => {
     const graph = Object.fromEntries(
-      Array.from({ length: 1000 }, (_, place) => [String(place), { class_type: "ImageInvert", inputs: { image: [String(place), 0] } }]),
+      Array.from({ length: 1000 }, (_, index) => [String(index), { class_type: "ImageInvert", inputs: { image: [String(index), 0] } }]),
     );
     expect(Object.keys(faultsOf(graph, undefined)?.errors ?? {})).toHaveLength(20);
   });
@@ -82,7 +82,7 @@ it("shows the service's message once beside a node's problems", () => {
 const digits = "ab".repeat(32);
 const content = `${digits}.png`;
 
-/** A console whose service answers with this `disposition` and lists these assets. */
+/** A console whose service responds with this `disposition` and lists these assets. */
 function desk({ disposition, status = 206, assets = [] }: { disposition?: string; status?: number; assets?: object[] }) {
   const requests: string[] = [];
   vi.stubGlobal("fetch", async (path: string) => {
@@ -133,7 +133,7 @@ const names = [
 describe("the id of a workflow", () => {
   const graph = sampleGraph("02-poster-from-photo");
 
-  it("is a UUID that every reader of UUIDs takes", () => {
+  it("is a valid UUID", () => {
     expect(workflowIdOf(graph)).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
   });
 
@@ -155,9 +155,9 @@ describe("the id of a workflow", () => {
 
   it("differs between all samples, and between many graphs of one shape", () => {
     expect(new Set(names.map((name) => workflowIdOf(sampleGraph(name)))).size).toBe(names.length);
-    const many = Array.from({ length: 5000 }, (_, index) => workflowIdOf({ [String(index)]: { class_type: "A", inputs: {} } }));
-    expect(new Set(many).size).toBe(5000);
+    const manyIds = Array.from({ length: 5000 }, (_, index) => workflowIdOf({ [String(index)]: { class_type: "A", inputs: {} } }));
+    expect(new Set(manyIds).size).toBe(5000);
     // Each of the four words alone distinguishes them: every lane of the mix is in use.
-    for (const at of [0, 9, 19, 28]) expect(new Set(many.map((id) => id.slice(at, at + 8))).size).toBeGreaterThan(4900);
+    for (const at of [0, 9, 19, 28]) expect(new Set(manyIds.map((id) => id.slice(at, at + 8))).size).toBeGreaterThan(4900);
   });
 });

@@ -12,11 +12,11 @@ export const PUT = consoleBodyRoute(
   async (context, body) => {
     const id = idOf(context);
     context.annotateAudit({ connectionId: id });
-    const saved = await changeConnection(context, id, body);
-    if (!saved.ok) return saved;
-    const { connection, check } = saved.value;
+    const result = await changeConnection(context, id, body);
+    if (!result.ok) return result;
+    const { connection, check } = result.value;
     context.annotateAudit({ outcome: connection ? check.outcome : `${check.outcome}, not saved` });
-    return ok(jsonAnswer(saved.value));
+    return ok(jsonAnswer(result.value));
   },
 );
 

@@ -6,10 +6,10 @@ import { emptyAnswer, jsonAnswer } from "@/lib/server/requests/responses";
 import { ok } from "@/lib/shared/result";
 
 export const PATCH = consoleBodyRoute("changeEmbedHost", { role: "admin", recent: true }, embedHostChangeSchema, async (context, body) => {
-  const changed = await changeEmbedHost(context.composition, context.viewer, idOf(context), body);
-  if (!changed.ok) return changed;
-  context.annotateAudit({ target: changed.value.host.name, outcome: changed.value.host.origins.join(", ").slice(0, 500) });
-  return ok(jsonAnswer(changed.value));
+  const result = await changeEmbedHost(context.composition, context.viewer, idOf(context), body);
+  if (!result.ok) return result;
+  context.annotateAudit({ target: result.value.host.name, outcome: result.value.host.origins.join(", ").slice(0, 500) });
+  return ok(jsonAnswer(result.value));
 });
 
 export const DELETE = consoleRoute("removeEmbedHost", { role: "admin", recent: true }, async (context) => {

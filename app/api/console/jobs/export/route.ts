@@ -25,17 +25,17 @@ export const GET = guarded(guard, async ({ request, annotateAudit, ...context })
   if (!access.ok) return access;
   const query = readQuery(search, jobSearchQuerySchema);
   if (!query.ok) return query;
-  const own = readQuery(search, ownSchema);
-  if (!own.ok) return own;
+  const exportQuery = readQuery(search, ownSchema);
+  if (!exportQuery.ok) return exportQuery;
   annotateAudit({ connectionId: access.value.connection.id });
   return exportJobs(access.value, {
     query: query.value,
-    ...own.value,
+    ...exportQuery.value,
     signal: request.signal,
   });
 });
 
-/** For more named jobs than an address can hold. */
+/** For more job ids than a URL can contain. */
 export const POST = guarded(guard, async ({ annotateAudit, ...context }) => {
   const access = await openForJobs(context, connectionIn(context.request));
   if (!access.ok) return access;

@@ -8,13 +8,13 @@ import { ok } from "@/lib/shared/result";
 const schema = runnerChangeSchema.omit({ state: true });
 
 export const PATCH = consoleBodyRoute("changeRunner", { role: "admin", recent: true }, schema, async (context, body) => {
-  const saved = await saveRunner(context.composition, (runners) => runners.change(idOf(context), body));
-  if (!saved.ok) return saved;
-  const { runner, problem } = saved.value;
+  const result = await saveRunner(context.composition, (runners) => runners.change(idOf(context), body));
+  if (!result.ok) return result;
+  const { runner, problem } = result.value;
   context.annotateAudit(
     problem ? { target: body.address, outcome: `${problem.code}, not saved` } : { target: runner.label, outcome: body.address },
   );
-  return ok(jsonAnswer(saved.value));
+  return ok(jsonAnswer(result.value));
 });
 
 export const DELETE = consoleRoute("removeRunner", { role: "admin", recent: true }, async (context) => {

@@ -6,7 +6,7 @@ import { idOf } from "@/lib/server/requests/read-request";
 import { emptyAnswer } from "@/lib/server/requests/responses";
 import { failed, ok } from "@/lib/shared/result";
 
-/** For the member who made it, or an admin. */
+/** For its author or an admin. */
 export const DELETE = consoleRoute(
   "revokeShare",
   { role: "operator", session: true },

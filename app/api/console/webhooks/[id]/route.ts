@@ -6,11 +6,11 @@ import { changeWebhook, removeWebhook } from "@/lib/server/webhooks/settings";
 import { ok } from "@/lib/shared/result";
 
 export const PATCH = consoleBodyRoute("changeWebhook", { role: "admin", recent: true }, webhookChangeSchema, async (context, body) => {
-  const changed = await changeWebhook(context.composition, idOf(context), body);
-  if (!changed.ok) return changed;
-  const { name, connection, origin } = changed.value.webhook;
+  const result = await changeWebhook(context.composition, idOf(context), body);
+  if (!result.ok) return result;
+  const { name, connection, origin } = result.value.webhook;
   context.annotateAudit({ target: name, connectionId: connection, outcome: origin });
-  return ok(jsonAnswer(changed.value));
+  return ok(jsonAnswer(result.value));
 });
 
 export const DELETE = consoleRoute("removeWebhook", { role: "admin", recent: true }, async (context) => {

@@ -5,7 +5,7 @@ import { connectionIn } from "@/lib/server/requests/read-request";
 import { jsonAnswer } from "@/lib/server/requests/responses";
 import { ok } from "@/lib/shared/result";
 
-/** What a running job has put out so far, in the shape of a job's outputs; empty if the service has reported nothing. */
+/** A running job's outputs so far, in the format of a job's outputs. */
 export const GET = guarded({ action: "readLiveOutputs", role: "viewer", connection: true }, async ({ request, params, ...context }) => {
   const access = await openConnection(context, connectionIn(request));
   if (!access.ok) return access;

@@ -7,9 +7,9 @@ import { jsonAnswer } from "@/lib/server/requests/responses";
 import { ok } from "@/lib/shared/result";
 
 export const POST = tokenRoute("acceptInvitation", invitationAcceptSchema, async ({ annotateAudit, composition }, body) => {
-  const joined = await join(composition, body);
-  if (!joined.ok) return joined;
-  const { member, isNew, invitedBy } = joined.value;
+  const result = await join(composition, body);
+  if (!result.ok) return result;
+  const { member, isNew, invitedBy } = result.value;
   annotateAudit({
     by: toActor(member),
     ...(isNew ? aboutMember(member, { role: { to: member.role }, invitedBy }) : { action: "resetPassword" }),

@@ -10,8 +10,8 @@ const schema = z.object({ state: runnerChangeSchema.shape.state.nonoptional() })
 
 /** Pausing, draining and resuming send no job to another address, so an admin in a hurry need not confirm. */
 export const PUT = consoleBodyRoute("setRunnerState", { role: "admin", session: true }, schema, async (context, { state }) => {
-  const saved = await saveRunner(context.composition, (runners) => runners.change(idOf(context), { state }));
-  if (!saved.ok) return saved;
-  context.annotateAudit({ target: saved.value.runner?.label, outcome: state });
-  return ok(jsonAnswer(saved.value));
+  const result = await saveRunner(context.composition, (runners) => runners.change(idOf(context), { state }));
+  if (!result.ok) return result;
+  context.annotateAudit({ target: result.value.runner?.label, outcome: state });
+  return ok(jsonAnswer(result.value));
 });

@@ -7,7 +7,7 @@ import { emptyOf } from "@/lib/server/requests/responses";
 
 const about = ({ params, ...context }: AuthedContext) => memberFacts(context, String(params.memberId));
 
-/** From now on a member sees the jobs of another member's own connection. */
+/** Lets a member see the jobs of another member's personal connection. */
 export const PUT = consoleRoute("giveJobsView", { role: "admin", recent: true, about }, async (context) => {
   const [connectionId, memberId] = [idOf(context), String(context.params.memberId)];
   context.annotateAudit({ connectionId, ...(await memberFacts(context, memberId)) });
