@@ -47,7 +47,7 @@ test("lists and ends sessions, asks for the password and announces read-only mod
     passQuarterOfAnHour(desk);
     await page.getByLabel("Email").fill("late@example.com");
     await page.getByRole("button", { name: "Create link" }).click();
-    const dialog = page.getByRole("dialog", { name: "Confirm that it is you" });
+    const dialog = page.getByRole("dialog", { name: "Confirm it's you" });
     await expect(dialog).toContainText(owner.email);
     await expect(dialog.getByLabel("Password")).toBeFocused();
     await expectAccessibleInBothThemes(page);
@@ -74,14 +74,14 @@ test("lists and ends sessions, asks for the password and announces read-only mod
     await page.getByRole("button", { name: "Make read-only" }).click();
     await page.getByRole("dialog").getByRole("button", { name: "Make read-only" }).click();
     const notice = (on: typeof page) => on.getByRole("status").filter({ hasText: "Lightdesk is read-only." });
-    await expect(notice(page)).toContainText(`${owner.name} switched this on`);
+    await expect(notice(page)).toContainText(`${owner.name} turned this on`);
     await expect(page.getByRole("button", { name: "Remove: Grace Operator" })).toHaveCount(0);
     const refused = await operator.request.post(`${desk.url}/api/queue`, { data: { clear: true }, headers: { origin: desk.url } });
     expect([refused.status(), (await refused.json()).code]).toEqual([403, "READ_ONLY"]);
     await operator.setViewportSize({ width: 390, height: 844 });
     // The open page learns of it from its next request.
     await expect(notice(operator)).toContainText("Note: Backup until noon", { timeout: 60_000 });
-    await expect(operator.getByRole("main").getByText("Lightdesk is read-only for now.")).toBeVisible();
+    await expect(operator.getByRole("main").getByText("Lightdesk is read-only.")).toBeVisible();
     await expectAccessibleInBothThemes(operator);
     await page.getByRole("button", { name: "Allow changes again" }).click();
     await expect(notice(page)).toHaveCount(0);
@@ -107,7 +107,7 @@ test("signs in a user named by the proxy, and explains an unknown one", async ({
   await expect(named.getByText("signed out there")).toBeVisible();
   const stranger = await (await browser.newContext({ extraHTTPHeaders: { "x-forwarded-email": "eve@example.com" } })).newPage();
   await stranger.goto(`${desk.url}/jobs`);
-  await expect(stranger.getByText("eve@example.com is not a member here")).toBeVisible();
+  await expect(stranger.getByText("eve@example.com is not a member of this team")).toBeVisible();
   await stranger.context().close();
   await named.context().close();
   expect(await desk.stop(), desk.output()).toBe(0);

@@ -78,7 +78,7 @@ it("shows an example below its field, as the form calls it", async () => {
 it("says that the console is read-only where nobody can run anything", async () => {
   page.shown = app({ canRun: false });
   await show({ role: "operator", canChange: false });
-  expect(screen.getByText("Lightdesk is read-only for now.")).toBeDefined();
+  expect(screen.getByText("Lightdesk is read-only.")).toBeDefined();
   expect(screen.queryByRole("button", { name: "Run" })).toBeNull();
 });
 
@@ -136,8 +136,8 @@ it("sends what the form shows by now when it is tried again, as another run", as
 
 it("starts the requested number of runs, each with its own key", async () => {
   await withPicture();
-  await act(async () => void fireEvent.click(screen.getByLabelText("New with every run")));
-  await act(async () => void fireEvent.change(screen.getByLabelText("How many runs"), { target: { value: "4" } }));
+  await act(async () => void fireEvent.click(screen.getByLabelText("New on every run")));
+  await act(async () => void fireEvent.change(screen.getByLabelText("Number of runs"), { target: { value: "4" } }));
   await pressRun();
   expect(page.sent).toHaveLength(4);
   expect(new Set(page.sent.map(({ key }) => key)).size).toBe(4);
@@ -150,14 +150,14 @@ it("shows the server's message beside its input", async () => {
   page.answers = [{ status: 422, body: { error: { code: "UNPROCESSABLE", message: "…", details: { problems } } } }];
   await pressRun();
   const field = screen.getByRole("group", { name: "Picture" });
-  expect(within(field).getByText("Picture: the file no longer exists. Choose it again")).toBeDefined();
+  expect(within(field).getByText("Picture: the file no longer exists. Choose another one")).toBeDefined();
   expect(screen.queryByRole("button", { name: "Try again" })).toBeNull();
 });
 
 it("fills the form from values that were saved by name", async () => {
   await show();
   await screen.findByRole("option", { name: "Foxes" });
-  await act(async () => void fireEvent.change(screen.getByLabelText("Fill in with …"), { target: { value: "p1" } }));
+  await act(async () => void fireEvent.change(screen.getByLabelText("Fill in from…"), { target: { value: "p1" } }));
   expect(screen.getByLabelText<HTMLTextAreaElement>("Prompt").value).toBe("two foxes");
   expect(screen.queryByText(/no longer exists/)).toBeNull();
 });
@@ -177,10 +177,10 @@ it("reports a missing preset picture until another is chosen", async () => {
   page.gone = ["fox.png"];
   await show();
   await screen.findByRole("option", { name: "Foxes" });
-  await act(async () => void fireEvent.change(screen.getByLabelText("Fill in with …"), { target: { value: "p1" } }));
+  await act(async () => void fireEvent.change(screen.getByLabelText("Fill in from…"), { target: { value: "p1" } }));
   const field = within(screen.getByRole("group", { name: "Picture" }));
-  expect(field.getByText("Picture: the file no longer exists. Choose it again")).toBeDefined();
-  await act(async () => void fireEvent.change(screen.getByLabelText("Fill in with …"), { target: { value: "own" } }));
+  expect(field.getByText("Picture: the file no longer exists. Choose another one")).toBeDefined();
+  await act(async () => void fireEvent.change(screen.getByLabelText("Fill in from…"), { target: { value: "own" } }));
   expect(screen.queryByText(/no longer exists/)).toBeNull();
 });
 

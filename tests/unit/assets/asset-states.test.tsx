@@ -239,7 +239,7 @@ it("shows a job's other outputs and links to the job for more", async () => {
   expect(screen.getByRole("status", { name: "Loading the other outputs" })).toBeDefined();
   expect(await screen.findAllByRole("listitem")).toHaveLength(60);
   expect(screen.queryByRole("img", { name: "out_3.png" })).toBeNull();
-  expect(screen.getByRole("link", { name: /Show all outputs of the job/ }).getAttribute("href")).toBe(`/jobs/job-${jobs}`);
+  expect(screen.getByRole("link", { name: /Show all outputs/ }).getAttribute("href")).toBe(`/jobs/job-${jobs}`);
 });
 
 it("shows no more link for a job with exactly as many outputs", async () => {
@@ -248,7 +248,7 @@ it("shows no more link for a job with exactly as many outputs", async () => {
     { id: "a3", name: "out_3.png" },
   );
   expect(await screen.findAllByRole("listitem")).toHaveLength(60);
-  expect(screen.queryByRole("link", { name: /Show all outputs of the job/ })).toBeNull();
+  expect(screen.queryByRole("link", { name: /Show all outputs/ })).toBeNull();
 });
 
 it("recognizes the asset by content when only files are named", async () => {
