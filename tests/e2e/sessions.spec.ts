@@ -81,7 +81,7 @@ test("lists and ends sessions, asks for the password and announces read-only mod
     await operator.setViewportSize({ width: 390, height: 844 });
     // The open page learns of it from its next request.
     await expect(notice(operator)).toContainText("Note: Backup until noon", { timeout: 60_000 });
-    await expect(operator.getByRole("main").getByText("Lightdesk is read-only.")).toBeVisible();
+    await expect(operator.getByRole("main").getByText("Lightdesk is read-only for now.")).toBeVisible();
     await expectAccessibleInBothThemes(operator);
     await page.getByRole("button", { name: "Allow changes again" }).click();
     await expect(notice(page)).toHaveCount(0);

@@ -78,7 +78,7 @@ it("shows an example below its field, as the form calls it", async () => {
 it("says that the console is read-only where nobody can run anything", async () => {
   page.shown = app({ canRun: false });
   await show({ role: "operator", canChange: false });
-  expect(screen.getByText("Lightdesk is read-only.")).toBeDefined();
+  expect(screen.getByText("Lightdesk is read-only for now.")).toBeDefined();
   expect(screen.queryByRole("button", { name: "Run" })).toBeNull();
 });
 

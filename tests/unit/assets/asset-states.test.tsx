@@ -40,7 +40,7 @@ it.each([true, false])("tells the field of a key in metadata (%s) only to those 
   const metadata = { note: "kept", partner: { api_key: "[REDACTED]" } };
   showPanel("a3", () => Response.json({ id: "a3", name: "hero.png", tags: [], user_metadata: metadata }), may);
   expect(await screen.findByText("[REDACTED]", {}, { timeout: 10_000 })).toBeDefined();
-  expect(screen.queryAllByText(/Its metadata holds a key or token: partner\.api_key\./)).toHaveLength(may ? 1 : 0);
+  expect(screen.queryAllByText(/Its metadata contains a key or token: partner\.api_key\./)).toHaveLength(may ? 1 : 0);
 });
 
 describe("asset preview", () => {
@@ -70,14 +70,14 @@ describe("asset preview", () => {
     const player = () => document.querySelector<HTMLMediaElement>(kind);
     expect(player()?.preload).toBe("metadata");
     fireEvent.error(player() ?? document.body);
-    expect(screen.getByText(/^This cannot be played here/)).toBeDefined();
+    expect(screen.getByText(/^Can't play this here/)).toBeDefined();
     expect(player()).toBeNull();
     cleanup();
     // jsdom plays no media and so reports no error.
     Object.defineProperty(HTMLMediaElement.prototype, "error", { configurable: true, value: { code: 4 } });
     show(`it.${kind}`, kind);
     Reflect.deleteProperty(HTMLMediaElement.prototype, "error");
-    expect(screen.getByText(/^This cannot be played here/)).toBeDefined();
+    expect(screen.getByText(/^Can't play this here/)).toBeDefined();
   });
 });
 

@@ -131,7 +131,7 @@ it("stops a camera that starts after the dialog closed", async () => {
 });
 
 it.each([
-  ["NotAllowedError", /does not allow this page to use the camera/],
+  ["NotAllowedError", /blocks the camera on this page/],
   ["NotFoundError", /No camera found/],
   ["OverconstrainedError", /No camera found/],
   ["NotReadableError", /Close other programs that use it/],
