@@ -130,16 +130,16 @@ async function runByScript(phone: Page, desk: Desk, path: string): Promise<void>
 async function makeApp(page: Page, desk: Desk): Promise<string> {
   await page.goto(`${desk.url}/run`);
   await drop(page.getByText("Drop a workflow file here"), workflow("Negative.json", editorFile));
-  await page.getByRole("link", { name: "Make an app" }).click();
+  await page.getByRole("link", { name: "Create an app" }).click();
   await expect(page.getByLabel("Title")).toHaveValue("Negative");
   const preview = page.getByRole("region", { name: "Preview of the form" });
   await expect(preview.getByRole("group", { name: "Picture" })).toBeVisible();
   await page.getByRole("button", { name: /^Picture/ }).click();
   await page.getByLabel("Field type").selectOption("masked");
   await page.getByLabel("Available to").selectOption("members");
-  await page.getByRole("checkbox", { name: "All members who only run apps" }).check();
+  await page.getByRole("checkbox", { name: "All members who can only run apps" }).check();
   await expectAccessibleInBothThemes(page);
-  await page.getByRole("button", { name: "Make the app" }).click();
+  await page.getByRole("button", { name: "Create app" }).click();
   await expect(page.getByRole("heading", { name: "Negative" })).toBeVisible();
   return new URL(page.url()).pathname;
 }

@@ -264,14 +264,14 @@ test("opens, tags, edits, finds by bytes and deletes an asset in the panel", asy
   await expect(bar(page).getByText("11 selected")).toBeVisible();
   await page.keyboard.press("Escape");
   await expectAccessible(page);
-  await page.getByRole("button", { name: "Show pages" }).click();
+  await page.getByRole("button", { name: "Use pages" }).click();
   await page.getByLabel("Rows per page").selectOption("25");
   await expect(page).toHaveURL(/by=pages/);
   await expect(page.getByText("1–11 of 11")).toBeVisible();
 
   // The settings are saved under a name, and open the page from then on.
   await page.getByRole("button", { name: "Views" }).click();
-  await page.getByLabel("Name of a new view").fill("By name");
+  await page.getByLabel("Name of the new view").fill("By name");
   await page.getByLabel("Use when Assets opens").check();
   await page.getByRole("button", { name: "Save view" }).click();
   await expect(page.getByRole("link", { name: "By name" })).toBeVisible();

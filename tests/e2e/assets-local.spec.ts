@@ -167,7 +167,7 @@ test("shows, downloads and loads files from a local server's folders", async ({ 
   await film.getByRole("link", { name: "Download" }).click();
   expect(readFileSync(await (await download).path()).toString()).toBe("not really a film");
   await film.getByRole("button", { name: "Delete" }).click();
-  await expect(film.getByText("The file stays on the server's disk.")).toBeVisible();
+  await expect(film.getByText("Its file stays on the server's disk")).toBeVisible();
   await film.getByRole("button", { name: "Undo" }).click();
   expect(errors).toEqual([]);
 

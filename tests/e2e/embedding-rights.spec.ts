@@ -28,7 +28,7 @@ test("shows a lowered role and a suspension in an open frame and to its host", a
 
   await change({ disabled: true });
   await expect(hostLog(visitor)).toContainText('session-ended {"reason":"refused"}');
-  await expect(frame.getByText("This site can no longer show you this.")).toBeVisible();
+  await expect(frame.getByText("This site can no longer show you this page.")).toBeVisible();
   await visitor.context().close();
   await host.stop();
 });

@@ -73,7 +73,7 @@ test("shows how to fix a host page that is set up wrongly", async ({ signedIn: p
     );
     await visitor.goto(host.url);
     await expect(hostLog(visitor)).toContainText('error {"reason":"console"}');
-    await expect(embedded(visitor).getByText("for example because its disk is full")).toBeVisible();
+    await expect(embedded(visitor).getByText("The server’s log has the cause")).toBeVisible();
     await context.unroute("**/api/embed/tickets");
   });
 
@@ -86,7 +86,7 @@ test("shows how to fix a host page that is set up wrongly", async ({ signedIn: p
     });
     const lines = embedded(visitor).getByRole("listitem");
     await expect(lines).toHaveCount(8);
-    await expect(embedded(visitor).getByRole("img", { name: "Fine" })).toHaveCount(8);
+    await expect(embedded(visitor).getByRole("img", { name: "Passed" })).toHaveCount(8);
   });
 
   await test.step("shows the check alone as a page without sign-in", async () => {
@@ -122,7 +122,7 @@ function expiredTicket(desk: Desk, { url, id, secret }: HostPage): Promise<strin
 test("sets up a host page, copies its code and explains a refused ticket", async ({ ownDesk: desk, page }) => {
   await page.goto(`${desk.url}/settings/embedding`);
   await expect(page.getByText("No host pages yet.")).toBeVisible();
-  await page.getByRole("button", { name: "Add a host page" }).click();
+  await page.getByRole("button", { name: "Add host page" }).click();
   await page.getByLabel("Name", { exact: true }).fill("Portal");
   await page.getByLabel("Origins, one per line").fill("http://app.example.com");
   await page.getByRole("button", { name: "Save" }).click();
@@ -132,12 +132,12 @@ test("sets up a host page, copies its code and explains a refused ticket", async
   await expect(page.getByLabel("Secret", { exact: true })).toHaveValue(/^[\w-]{43}$/);
   await expectAccessibleInBothThemes(page);
   await page.getByRole("button", { name: "Done" }).click();
-  await page.getByRole("button", { name: "Code to paste: Portal" }).click();
+  await page.getByRole("button", { name: "Show code: Portal" }).click();
   await expect(page.getByLabel("In your page", { exact: true })).toContainText(`<script src="${desk.url}/embed.js">`);
   await page.getByRole("button", { name: "Close" }).click();
 
   await page.getByRole("button", { name: "Change: Portal" }).click();
-  await page.getByLabel("Secret", { exact: true }).selectOption("Make a new one; the current one works for 24 more hours");
+  await page.getByLabel("Secret", { exact: true }).selectOption("Create a new secret; the old one works for 24 hours");
   await page.getByRole("button", { name: "Save" }).click();
   await expect(page.getByLabel("Secret", { exact: true })).toHaveValue(/^[\w-]{43}$/);
   await page.getByRole("button", { name: "Done" }).click();

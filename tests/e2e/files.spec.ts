@@ -52,7 +52,7 @@ test("stores, replaces, reads, moves and deletes files byte for byte", async ({ 
   await page.getByRole("checkbox", { name: "Select a b" }).check();
   await page.getByRole("button", { name: "Delete 1 file" }).click();
   await page.getByRole("button", { name: "Undo" }).click();
-  await expect(page.getByText("1 file stays")).toBeVisible();
+  await expect(page.getByText("Kept 1 file")).toBeVisible();
   await expect(rows).toHaveCount(2);
   await rows.first().getByRole("checkbox").check();
   await rows

@@ -39,7 +39,7 @@ test("finds a job by words, time and person and keeps the filters on Back", asyn
   await expect(page).toHaveURL(/within=24/);
   await expect(rows(page)).toHaveCount(1);
   await page.getByLabel("Time", { exact: true }).selectOption("Choose dates…");
-  const dates = page.getByRole("dialog", { name: "Jobs submitted between two days" });
+  const dates = page.getByRole("dialog", { name: "Filter by submission date" });
   const today = await page.evaluate(() => new Intl.DateTimeFormat("sv-SE").format(Date.now()));
   await dates.getByLabel("First day").fill(dayOf(Date.parse(today) - 2 * DAY_MS));
   await dates.getByLabel("Last day").fill(dayOf(Date.parse(today) - DAY_MS));
@@ -61,7 +61,7 @@ test("finds a job by words, time and person and keeps the filters on Back", asyn
   ] as const) {
     await page.getByRole("button", { name: /^Filters/ }).click();
     await page.getByRole("group", { name: "Person" }).getByRole("button").click();
-    await page.getByRole("dialog", { name: "Jobs of one person" }).getByRole("button", { name }).click();
+    await page.getByRole("dialog", { name: "Filter by person" }).getByRole("button", { name }).click();
     await expect(page.getByRole("group", { name: "Person" }).getByRole("button", { name })).toBeVisible();
     await page.keyboard.press("Escape");
     await expect(rows(page)).toHaveCount(1);

@@ -44,7 +44,7 @@ test("shows a failed job's node, inputs, graph, JSON and last runs", async ({ si
   expect(download.suggestedFilename()).toMatch(/\.json$/);
   await expectAccessible(page);
 
-  const runs = page.getByRole("region", { name: /Same workflow/ });
+  const runs = page.getByRole("region", { name: /runs of this workflow/ });
   await runs
     .getByRole("link", { name: new RegExp(`^Run ${first.slice(0, 8)}`) })
     .first()
@@ -113,7 +113,7 @@ test("stops a running job, cancels a waiting one with Undo and reruns an ended o
   await expect(page.getByText("Completed").filter({ visible: true }).first()).toBeVisible();
   // The cancelled runs of this workflow are reported as cancelled; the page does not claim that none failed.
   await page.reload();
-  const runs = page.getByRole("region", { name: /Same workflow/ });
+  const runs = page.getByRole("region", { name: /runs of this workflow/ });
   await expect(runs.getByText("1 completed, 2 cancelled", { exact: true })).toBeVisible();
   await expect(runs.getByRole("link", { name: /Cancelled/ })).toHaveCount(2);
   await expect(page.getByText(/none failed|All \d+ runs completed/)).toHaveCount(0);

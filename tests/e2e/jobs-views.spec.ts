@@ -19,7 +19,7 @@ test("saves, opens, sets as default and removes a saved view", async ({ page, ow
   const dialog = page.getByRole("dialog", { name: "Saved views" });
   await views.click();
   await expect(dialog).toContainText("No saved views yet");
-  await dialog.getByLabel("Name of a new view").fill("Broken ones");
+  await dialog.getByLabel("Name of the new view").fill("Broken ones");
   await dialog.getByRole("button", { name: "Save view" }).click();
   await expect(dialog.getByRole("link", { name: "Broken ones" })).toHaveAttribute("aria-current", "true");
   await expectAccessible(page);
@@ -65,7 +65,7 @@ test("filters jobs by the id of a workflow", async ({ signedIn: page, desk }) =>
   await expect(page.locator(`tr[data-row="${otherId}"]`)).toBeVisible();
   await page.getByRole("button", { name: /^Filters/ }).click();
   await page.getByRole("group", { name: "Workflow" }).getByRole("button").click();
-  const dialog = page.getByRole("dialog", { name: "Jobs of one workflow" });
+  const dialog = page.getByRole("dialog", { name: "Filter by workflow" });
   await dialog.getByLabel("Name or id").fill(workflow);
   await expectAccessible(page);
   await dialog.getByLabel("Name or id").press("Enter");

@@ -52,7 +52,7 @@ test("lets an operator join by link and explains why Settings is closed", async 
 
 test("keeps the workflow open and explains why a viewer cannot run it", async ({ signedIn: page, desk, browser }) => {
   const vera = await join(browser, await invite(page, desk, "vera@example.com", "viewer"), "Vera Viewer");
-  const roleNote = vera.getByText(/As a viewer you can edit/);
+  const roleNote = vera.getByText(/Viewers can edit/);
   await test.step("shows the refusal above closed pages, wide and narrow", async () => {
     await vera.goto(`${desk.url}/run`);
     for (const width of [1440, 390]) {

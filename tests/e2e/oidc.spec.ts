@@ -48,7 +48,7 @@ test("signs in by OIDC with the role of a group and signs out at the provider", 
     await page.getByRole("button", { name: "Invite a member" }).click();
     await page.getByLabel("Email").fill("friend@example.com");
     await page.getByRole("button", { name: "Create link" }).click();
-    const dialog = page.getByRole("dialog", { name: "Confirm that it is you" });
+    const dialog = page.getByRole("dialog", { name: "Confirm it's you" });
     const popup = page.waitForEvent("popup");
     await dialog.getByRole("button", { name: "Continue with Acme" }).click();
     await signInThere(await popup, acme, "ada");

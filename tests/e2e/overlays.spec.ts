@@ -42,7 +42,7 @@ test("has no accessibility violations in any overlay in both themes", async ({ s
   await expect(page.getByText("photo.png").first()).toBeVisible();
   await look(page, "views of Assets", () => press(page, "Views"));
   await look(page, "filter by tags", () => press(page, "Filter by tags"));
-  for (const method of ["Download from URL…", "Add from a hash…"]) {
+  for (const method of ["Download from URL…", "Add from hash…"]) {
     await look(page, method, async () => {
       await press(page, "Add");
       await page.getByRole("menuitem", { name: method }).click();

@@ -121,7 +121,7 @@ test("shows running and failed jobs, pictures, actions and runs per day", async 
     await runs.getByText("Show as a table").click();
     // The oldest of fourteen days is last.
     const unread = runs.locator("tr[data-day]").nth(10);
-    await expect(unread.locator("td")).toHaveText("Still being read");
+    await expect(unread.locator("td")).toHaveText("Still loading");
     await page.unroute("**/api/console/runs-by-day?*");
     await page.unroute(isLiveRequest);
     await expect(unread.locator("td")).toHaveText(["0", "0", "0", "0"]);
@@ -153,7 +153,7 @@ test("offers a viewer neither Run nor invitations and does not read the audit lo
   await vera.getByLabel("Your name").fill("Vera Viewer");
   await vera.getByLabel("Password").fill("correct horse battery");
   await vera.getByRole("button", { name: "Join" }).click();
-  await expect(vera.getByText("As a viewer you can open everything.")).toBeVisible();
+  await expect(vera.getByText("Viewers can open everything.")).toBeVisible();
   await expect(vera.getByRole("button", { name: /^Run/ })).toHaveCount(0);
   await expect(vera.getByRole("link", { name: "Invite a colleague" })).toHaveCount(0);
   await expectAccessible(vera);

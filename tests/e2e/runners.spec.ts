@@ -30,7 +30,7 @@ test("adds a runner, runs a job only it can run and waits while it is paused", a
     await form.getByLabel("Address").fill(`${server.address}/api`);
     await form.getByLabel("Name").fill(LABEL);
     await form.getByRole("button", { name: "Check" }).click();
-    await expect(form.getByText("The server answers")).toBeVisible();
+    await expect(form.getByText("The server is responding")).toBeVisible();
     await form.getByRole("button", { name: "Add runner" }).click();
     const row = page.getByRole("listitem").filter({ has: page.getByRole("heading", { name: LABEL }) });
     await expect(row).toContainText(server.address);

@@ -28,7 +28,7 @@ test("shows where a job contains a key and reruns it without", async ({ signedIn
   await expect(notice.getByText("#1, input string_a")).toBeVisible();
   await expect(page.locator("body")).not.toContainText(key);
   await expectAccessible(page);
-  await notice.getByRole("link", { name: "Run again without it" }).click();
+  await notice.getByRole("link", { name: "Run without it" }).click();
   await expect(page.getByText("Nothing has been sent yet", { exact: false })).toBeVisible();
   await expect(page.locator("#field-1-string_a")).toHaveValue("a lamp ");
   expect(bodies).toHaveLength(1);

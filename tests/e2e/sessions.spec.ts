@@ -47,7 +47,7 @@ test("lists and ends sessions, requires the password and announces read-only mod
     passQuarterOfAnHour(desk);
     await page.getByLabel("Email").fill("late@example.com");
     await page.getByRole("button", { name: "Create link" }).click();
-    const dialog = page.getByRole("dialog", { name: "Confirm that it is you" });
+    const dialog = page.getByRole("dialog", { name: "Confirm it's you" });
     await expect(dialog).toContainText(owner.email);
     await expect(dialog.getByLabel("Password")).toBeFocused();
     await expectAccessibleInBothThemes(page);
@@ -74,7 +74,7 @@ test("lists and ends sessions, requires the password and announces read-only mod
     await page.getByRole("button", { name: "Make read-only" }).click();
     await page.getByRole("dialog").getByRole("button", { name: "Make read-only" }).click();
     const notice = (on: typeof page) => on.getByRole("status").filter({ hasText: "Lightdesk is read-only." });
-    await expect(notice(page)).toContainText(`${owner.name} switched this on`);
+    await expect(notice(page)).toContainText(`${owner.name} turned this on`);
     await expect(page.getByRole("button", { name: "Remove: Grace Operator" })).toHaveCount(0);
     const refused = await operator.request.post(`${desk.url}/api/queue`, { data: { clear: true }, headers: { origin: desk.url } });
     expect([refused.status(), (await refused.json()).code]).toEqual([403, "READ_ONLY"]);
@@ -107,7 +107,7 @@ test("signs in a user named by the proxy, and explains an unknown one", async ({
   await expect(namedPage.getByText("signed out there")).toBeVisible();
   const otherPage = await (await browser.newContext({ extraHTTPHeaders: { "x-forwarded-email": "eve@example.com" } })).newPage();
   await otherPage.goto(`${desk.url}/jobs`);
-  await expect(otherPage.getByText("eve@example.com is not a member here")).toBeVisible();
+  await expect(otherPage.getByText("eve@example.com is not a member of this team")).toBeVisible();
   await otherPage.context().close();
   await namedPage.context().close();
   expect(await desk.stop(), desk.output()).toBe(0);

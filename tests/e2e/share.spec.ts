@@ -45,7 +45,7 @@ test("shares a job's results with a password, counts visits and revokes the link
   await dialog.getByLabel("Show my name").check();
   await dialog.getByLabel("Include the workflow").check();
   await expectAccessible(page);
-  await dialog.getByRole("button", { name: "Make the link" }).click();
+  await dialog.getByRole("button", { name: "Create link" }).click();
   const url = await madeLink(page);
 
   const { page: phone, requests, complaints } = await openAsVisitor(browser, 390);
@@ -102,7 +102,7 @@ test("shares a job's results with a password, counts visits and revokes the link
   expect(response?.status()).toBe(404);
   expect(response?.headers()).toMatchObject({ "referrer-policy": "no-referrer", "x-robots-tag": expect.stringContaining("noindex") });
   expect(response?.headers()["cache-control"]).toContain("no-store");
-  await expect(phone.getByText("This link does not work.")).toBeVisible();
+  await expect(phone.getByText("This link doesn't work.")).toBeVisible();
   await expectAccessibleInBothThemes(phone);
   await phone.context().close();
 });
@@ -126,9 +126,9 @@ test("shares selected assets and names those left out for their metadata", async
   await page.getByRole("button", { name: "Select visible" }).click();
   await page.getByRole("region", { name: "Selected rows" }).getByRole("button", { name: "Share" }).click();
   const dialog = page.getByRole("dialog");
-  await dialog.getByRole("button", { name: "Make the link" }).click();
+  await dialog.getByRole("button", { name: "Create link" }).click();
   await expect(dialog.getByText("drawn.svg")).toBeVisible();
-  await dialog.getByRole("button", { name: "Leave them out and make the link" }).click();
+  await dialog.getByRole("button", { name: "Skip these files" }).click();
   const url = await madeLink(page);
   const { page: wide, complaints } = await openAsVisitor(browser, 1440);
   await wide.goto(url);

@@ -36,7 +36,7 @@ test("shows who ran a job, usage by member and jobs on shared own connections", 
     await expect(row(ofOwner).getByText("Ada Owner")).toBeVisible();
     await page.getByRole("button", { name: /^Filters/ }).click();
     await page.getByRole("group", { name: "Person" }).getByRole("button").click();
-    await page.getByRole("dialog", { name: "Jobs of one person" }).getByRole("button", { name: grace.name }).click();
+    await page.getByRole("dialog", { name: "Filter by person" }).getByRole("button", { name: grace.name }).click();
     await expect(row(ofOwner)).toHaveCount(0);
     await expect(row(ofTeam)).toBeVisible();
     await page.goto(`${desk.url}/history`);
@@ -86,21 +86,21 @@ test("shows who ran a job, usage by member and jobs on shared own connections", 
     const card = page.getByRole("region", { name: "Connections of members" });
     await expect(card.getByText(`Personal connection of ${grace.name}`)).toBeVisible();
     await expect(page.getByText("Grace's cloud")).toHaveCount(0);
-    await card.getByRole("button", { name: `Who sees its jobs: ${grace.name}` }).click();
-    const dialog = page.getByRole("dialog", { name: `Who sees the jobs of ${grace.name}` });
+    await card.getByRole("button", { name: `Manage access: ${grace.name}` }).click();
+    const dialog = page.getByRole("dialog", { name: `Access to the jobs of ${grace.name}` });
     await expect(dialog.getByText("but change nothing")).toBeVisible();
     await expectAccessibleInBothThemes(page);
     await dialog.getByRole("checkbox", { name: /Ada Owner/ }).check();
     await dialog.getByRole("button", { name: "Save" }).click();
-    await expect(page.getByText(`${grace.name}; you see its jobs, read only`)).toBeVisible();
+    await expect(page.getByText(`${grace.name}; you see its jobs, read-only`)).toBeVisible();
     await hers.goto(`${desk.url}/settings`);
-    await expect(hers.getByText("read only, let in by Ada Owner")).toBeVisible();
+    await expect(hers.getByText("read-only, granted by Ada Owner")).toBeVisible();
     await expectAccessibleInBothThemes(hers);
   });
 
   await test.step("shows a member's jobs and pictures read-only", async () => {
     await page.goto(`${desk.url}/jobs/${ofHers}?connection=${ownConnection}`);
-    await expect(page.getByText(`read only · of ${grace.name}`).filter({ visible: true }).first()).toBeVisible();
+    await expect(page.getByText(`read-only · ${grace.name}`).filter({ visible: true }).first()).toBeVisible();
     await expect(page.getByText("Completed").first()).toBeVisible();
     await expect
       .poll(() =>
@@ -117,7 +117,7 @@ test("shows who ran a job, usage by member and jobs on shared own connections", 
 
   await test.step("revokes the granted access immediately", async () => {
     await hers.getByRole("button", { name: "Stop showing jobs to Ada Owner" }).click();
-    await expect(hers.getByText("read only, let in by Ada Owner")).toHaveCount(0);
+    await expect(hers.getByText("read-only, granted by Ada Owner")).toHaveCount(0);
     await page.goto(`${desk.url}/jobs?connection=${ownConnection}`);
     await expect(page.getByText("You have no access to this connection")).toBeVisible();
   });

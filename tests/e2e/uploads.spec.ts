@@ -110,7 +110,7 @@ test("resumes a paused upload after checking the file by its id", async ({ signe
   await add(page);
   await expect(tray(page).getByText(/^sending/)).toBeVisible();
   await page.getByRole("button", { name: "Pause paused.bin" }).click();
-  await expect(tray(page).getByText("paused; the upload will start from the beginning")).toBeVisible();
+  await expect(tray(page).getByText("paused; resuming starts from the beginning")).toBeVisible();
   const warned = page.waitForEvent("dialog");
   // The reload is dismissed below, so its promise is not awaited.
   void page.evaluate(() => window.location.reload()).catch(() => undefined);
@@ -141,11 +141,11 @@ test("raises an alarm for a wrong stored file until it is dismissed", async ({ s
   );
   await page.getByTestId("asset-files").setInputFiles([filePayload(file)]);
   await add(page);
-  const alarm = tray(page).getByText("One stored file differs from what was sent");
+  const alarm = tray(page).getByText("One stored file differs from the uploaded file");
   await expect(alarm).toBeVisible();
   await expect(tray(page).getByRole("button", { name: "Close" })).toHaveCount(0);
   await page.unrouteAll();
-  await expect(tray(page).getByText(`ALARM: the service holds different content (${otherHash})`)).toBeVisible();
+  await expect(tray(page).getByText(`content mismatch: the service stored other content (${otherHash})`)).toBeVisible();
   await expectAccessible(page);
   await page.getByRole("button", { name: "Remove spoilt.bin from the list" }).click();
   await expect(alarm).toHaveCount(0);
@@ -208,11 +208,11 @@ test("creates an asset from a hash or reports an unknown one", async ({ signedIn
   const { asset_hash: hash }: { asset_hash: string } = await response.json();
   await page.goto(`${desk.url}/assets`);
   await page.getByRole("button", { name: "Add" }).click();
-  await page.getByRole("menuitem", { name: "Add from a hash…" }).click();
+  await page.getByRole("menuitem", { name: "Add from hash…" }).click();
   const dialog = page.getByRole("dialog");
   await dialog.getByLabel("Hash of the content").fill("0".repeat(64));
   await add(page);
-  await expect(dialog.getByText("The service has no content with this hash that you can use.")).toBeVisible();
+  await expect(dialog.getByText("No content with this hash is available to you.")).toBeVisible();
   await dialog.getByLabel("Hash of the content").fill(hash.replace("blake3:", ""));
   await dialog.getByLabel("Tags").fill("by-hash");
   await add(page);

@@ -11,7 +11,7 @@ import { renderInApp } from "../components/render";
 import { app, page, press, pressRun, run, show, type } from "./app-page";
 
 it("reports an unsent run once and offers to cancel only real jobs", async () => {
-  const words = "Lightdesk stopped before this was sent. Nothing ran: run it again.";
+  const words = "Lightdesk stopped before sending this. Nothing ran. Run it again.";
   page.runs = [
     run("c", {}, { state: "unsent", results: [], error: { message: "The console ended before it was sent." } }),
     run("b", {}, { state: "sending", results: [] }),
@@ -41,7 +41,7 @@ it("explains a failed run to its reader and links the node if permitted", async 
   await show();
   const cards = (await screen.findAllByRole("article")).map((card) => within(card));
   expect(screen.queryByText(/English/)).toBeNull();
-  expect(cards[0]?.getByText(/stopped while it waited for the service/)).toBeDefined();
+  expect(cards[0]?.getByText(/stopped before the service responded/)).toBeDefined();
   expect(cards.slice(1).map((card) => card.getByRole("alert").textContent)).toEqual([
     "The service refused its workflow. Ada can fix it.",
     "Strength: must be at most 1Prompt: is too odd",
@@ -89,7 +89,7 @@ it("compares pictures and lists the inputs that differ", async () => {
   }
   const bar = within(screen.getByText("2 pictures to compare").parentElement ?? document.body);
   await act(async () => void fireEvent.click(bar.getByRole("button", { name: "Compare" })));
-  const table = within(await screen.findByRole("table", { name: "What differs" }));
+  const table = within(await screen.findByRole("table", { name: "Differences" }));
   const rows = table.getAllByRole("row").map((row) => [...row.children].map(({ textContent }) => textContent));
   expect(rows).toEqual([
     ["", "1 · b.png", "2 · a.png"],
@@ -217,15 +217,12 @@ describe("run refusal", () => {
   }
 
   it.each<[string, Refused]>([
-    [
-      "You have run this app 3 times today, the most allowed",
-      { status: 429, code: "RATE_LIMITED", details: { limit: "runsPerDay", most: 3, again: 1e12 } },
-    ],
-    ["You have 2 runs in progress, the most allowed at once", { status: 429, code: "RATE_LIMITED", details: { limit: "atOnce", most: 2 } }],
-    ["This app does not run on this service", { status: 422, code: "UNPROCESSABLE", details: { reason: "workflow" } }],
-    ["This app cannot be run at the moment", { status: 502, code: "UPSTREAM_REFUSED_KEY" }],
-    ["This app cannot be run at the moment", { status: 403, code: "FORBIDDEN" }],
-    ["asks for payment, or its quota is used up. Tell Ada", { status: 402, code: "PAYMENT_REQUIRED" }],
+    ["You can run this app 3 times a day", { status: 429, code: "RATE_LIMITED", details: { limit: "runsPerDay", most: 3, again: 1e12 } }],
+    ["You can have 2 runs in progress at a time", { status: 429, code: "RATE_LIMITED", details: { limit: "atOnce", most: 2 } }],
+    ["This app doesn't run on this service", { status: 422, code: "UNPROCESSABLE", details: { reason: "workflow" } }],
+    ["This app can't be run at the moment", { status: 502, code: "UPSTREAM_REFUSED_KEY" }],
+    ["This app can't be run at the moment", { status: 403, code: "FORBIDDEN" }],
+    ["requires payment, or its quota is used up. Contact Ada", { status: 402, code: "PAYMENT_REQUIRED" }],
   ])("explains a refusal to app runners in plain words: %s", (sentence, refused) => {
     const element = show("runner", refused);
     expect(element.textContent).toContain(sentence);

@@ -133,8 +133,8 @@ it("sends the current values on a retry, as another run", async () => {
 
 it("starts the requested number of runs, each with its own key", async () => {
   await withPicture();
-  await act(async () => void fireEvent.click(screen.getByLabelText("New with every run")));
-  await act(async () => void fireEvent.change(screen.getByLabelText("How many runs"), { target: { value: "4" } }));
+  await act(async () => void fireEvent.click(screen.getByLabelText("New on every run")));
+  await act(async () => void fireEvent.change(screen.getByLabelText("Number of runs"), { target: { value: "4" } }));
   await pressRun();
   expect(page.requests).toHaveLength(4);
   expect(new Set(page.requests.map(({ key }) => key)).size).toBe(4);
@@ -147,14 +147,14 @@ it("shows the server's message beside its input", async () => {
   page.answers = [{ status: 422, body: { error: { code: "UNPROCESSABLE", message: "…", details: { problems } } } }];
   await pressRun();
   const field = screen.getByRole("group", { name: "Picture" });
-  expect(within(field).getByText("Picture: the file no longer exists. Choose it again")).toBeDefined();
+  expect(within(field).getByText("Picture: the file no longer exists. Choose another one")).toBeDefined();
   expect(screen.queryByRole("button", { name: "Try again" })).toBeNull();
 });
 
 it("fills the form from values that were saved by name", async () => {
   await show();
   await screen.findByRole("option", { name: "Foxes" });
-  await act(async () => void fireEvent.change(screen.getByLabelText("Fill in with …"), { target: { value: "p1" } }));
+  await act(async () => void fireEvent.change(screen.getByLabelText("Fill in from…"), { target: { value: "p1" } }));
   expect(screen.getByLabelText<HTMLTextAreaElement>("Prompt").value).toBe("two foxes");
   expect(screen.queryByText(/no longer exists/)).toBeNull();
 });
@@ -174,10 +174,10 @@ it("reports a missing preset picture until another is chosen", async () => {
   page.gone = ["fox.png"];
   await show();
   await screen.findByRole("option", { name: "Foxes" });
-  await act(async () => void fireEvent.change(screen.getByLabelText("Fill in with …"), { target: { value: "p1" } }));
+  await act(async () => void fireEvent.change(screen.getByLabelText("Fill in from…"), { target: { value: "p1" } }));
   const field = within(screen.getByRole("group", { name: "Picture" }));
-  expect(field.getByText("Picture: the file no longer exists. Choose it again")).toBeDefined();
-  await act(async () => void fireEvent.change(screen.getByLabelText("Fill in with …"), { target: { value: "own" } }));
+  expect(field.getByText("Picture: the file no longer exists. Choose another one")).toBeDefined();
+  await act(async () => void fireEvent.change(screen.getByLabelText("Fill in from…"), { target: { value: "own" } }));
   expect(screen.queryByText(/no longer exists/)).toBeNull();
 });
 

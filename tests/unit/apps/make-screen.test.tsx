@@ -63,7 +63,7 @@ it("creates an app from Run's open and pinned inputs, ordered and named", async 
   await press("Add steps of Sampler");
   await act(async () => void fireEvent.change(screen.getByLabelText("Label"), { target: { value: "Effort" } }));
   await act(async () => void fireEvent.change(screen.getByLabelText("Available to"), { target: { value: "team" } }));
-  await press("Make the app");
+  await press("Create app");
   const { definition, access } = appBodySchema.parse(savedBodies[0]);
   expect(definition.inputs.map(({ label, node, input, control }) => [label, node, input, control.kind])).toEqual([
     ["Seed", "2", "seed", "seed"],
@@ -95,7 +95,7 @@ it("reports App mode widgets that no form can show", async () => {
   tabRun.open(file);
   await show();
   expect(await screen.findByText(/App mode: positive, gone\. They are linked/)).toBeTruthy();
-  await press("Make the app");
+  await press("Create app");
   expect(appBodySchema.parse(savedBodies[0]).definition.inputs.map(({ input }) => input)).toEqual(["text"]);
 });
 
@@ -113,7 +113,7 @@ it("keeps a default when the control changes, else the workflow's value", async 
   expect(screen.getByLabelText<HTMLInputElement>("Default").placeholder).toBe("20");
   const preview = within(screen.getByRole("region", { name: "Preview of the form" }));
   expect(preview.getByLabelText<HTMLInputElement>(/Steps/, { selector: "input:not([type])" }).value).toBe("20");
-  await press("Make the app");
+  await press("Create app");
   const { definition } = appBodySchema.parse(savedBodies[0]);
   expect(definition.inputs.map((input) => input.default)).toEqual([20, "a fox"]);
 });
@@ -140,7 +140,7 @@ it.each([
 
 it("explains what to do when no workflow is open in Run", async () => {
   await show();
-  expect(await screen.findByText("Nothing is open in Run")).toBeDefined();
+  expect(await screen.findByText("No workflow is open in Run")).toBeDefined();
 });
 
 it("offers only fitting controls and keeps a range across them", () => {

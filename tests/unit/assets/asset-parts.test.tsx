@@ -173,7 +173,7 @@ describe("an asset's details", () => {
     const writeText = vi.fn(async () => undefined);
     vi.stubGlobal("navigator", { clipboard: { writeText } });
     show(<AssetFacts asset={asset("a")} connectionId="c1" />);
-    fireEvent.click(screen.getByRole("button", { name: "Copy the link to this page" }));
+    fireEvent.click(screen.getByRole("button", { name: "Copy page link" }));
     await eventually(() => expect(writeText).toHaveBeenCalledExactlyOnceWith(`${window.location.origin}/assets/a?connection=c1`));
   });
 
@@ -185,7 +185,7 @@ describe("an asset's details", () => {
     expect(screen.getByText("not reported by the service")).toBeTruthy();
     cleanup();
     show(<AssetFacts asset={asset("a", { tags: [], isMutableReported: true })} />);
-    expect(screen.getByText("uploaded, not made by a job")).toBeTruthy();
+    expect(screen.getByText("uploaded, not created by a job")).toBeTruthy();
     expect(screen.getByText("Read-only")).toBeTruthy();
   });
 });

@@ -157,7 +157,7 @@ describe("a range", () => {
     act(() => picking.toggle(0));
     await act(() => picking.extend(49_999));
     expect(picking.store.ids().size).toBe(10_000);
-    expect(toastStore.getState().map(({ text }) => text)).toEqual(["Selected the first 10,000 of 50,000 assets, the maximum."]);
+    expect(toastStore.getState().map(({ text }) => text)).toEqual(["Limit reached: the first 10,000 of 50,000 assets are selected."]);
     const poor = pickingOf(listOf(5000, { from: 0, to: 60 }, 300));
     act(() => poor.toggle(0));
     await act(() => poor.extend(999));

@@ -40,7 +40,7 @@ it.each([true, false])("shows the field of a metadata key (%s) only to editors",
   const metadata = { note: "kept", partner: { api_key: "[REDACTED]" } };
   showPanel("a3", () => Response.json({ id: "a3", name: "hero.png", tags: [], user_metadata: metadata }), may);
   expect(await screen.findByText("[REDACTED]", {}, { timeout: 10_000 })).toBeDefined();
-  expect(screen.queryAllByText(/Its metadata holds a key or token: partner\.api_key\./)).toHaveLength(may ? 1 : 0);
+  expect(screen.queryAllByText(/Its metadata contains a key or token: partner\.api_key\./)).toHaveLength(may ? 1 : 0);
 });
 
 describe("asset preview", () => {
@@ -70,14 +70,14 @@ describe("asset preview", () => {
     const player = () => document.querySelector<HTMLMediaElement>(kind);
     expect(player()?.preload).toBe("metadata");
     fireEvent.error(player() ?? document.body);
-    expect(screen.getByText(/^This cannot be played here/)).toBeDefined();
+    expect(screen.getByText(/^Can't play this here/)).toBeDefined();
     expect(player()).toBeNull();
     cleanup();
     // jsdom plays no media and so reports no error.
     Object.defineProperty(HTMLMediaElement.prototype, "error", { configurable: true, value: { code: 4 } });
     show(`it.${kind}`, kind);
     Reflect.deleteProperty(HTMLMediaElement.prototype, "error");
-    expect(screen.getByText(/^This cannot be played here/)).toBeDefined();
+    expect(screen.getByText(/^Can't play this here/)).toBeDefined();
   });
 });
 
@@ -241,7 +241,7 @@ it("shows a job's other outputs and links to the job for more", async () => {
   expect(screen.getByRole("status", { name: "Loading the other outputs" })).toBeDefined();
   expect(await screen.findAllByRole("listitem")).toHaveLength(60);
   expect(screen.queryByRole("img", { name: "out_3.png" })).toBeNull();
-  expect(screen.getByRole("link", { name: /Show all outputs of the job/ }).getAttribute("href")).toBe(`/jobs/job-${jobs}`);
+  expect(screen.getByRole("link", { name: /Show all outputs/ }).getAttribute("href")).toBe(`/jobs/job-${jobs}`);
 });
 
 it("shows no more link for a job with exactly as many outputs", async () => {
@@ -250,7 +250,7 @@ it("shows no more link for a job with exactly as many outputs", async () => {
     { id: "a3", name: "out_3.png" },
   );
   expect(await screen.findAllByRole("listitem")).toHaveLength(60);
-  expect(screen.queryByRole("link", { name: /Show all outputs of the job/ })).toBeNull();
+  expect(screen.queryByRole("link", { name: /Show all outputs/ })).toBeNull();
 });
 
 it("recognizes the asset by content when only files are named", async () => {

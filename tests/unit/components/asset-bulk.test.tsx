@@ -100,7 +100,7 @@ it("delays deletion with Undo, keeps immutable assets and lists results", async 
   expect(await result()).toEqual([
     "a1.pnga1Deleted",
     "a2.pnga2Not found",
-    "a3.pnga3Refused. It already exists or was changed by someone else. Reason given: a job needs it",
+    "a3.pnga3Refused. It already exists or was changed by someone else. Reason: a job needs it",
     "shipped.pngshippedSkipped: it is read-only",
   ]);
 });

@@ -115,11 +115,11 @@ it("counts jobs, runs them again one by one and skips unsafe ones", async () => 
     "/api/jobs/runs-1",
     "/api/jobs/done-1",
   ]);
-  expect((await resultLines()).map((line) => line?.slice(6, 30))).toEqual([
+  expect((await resultLines()).map((line) => line?.slice(6, 46))).toEqual([
     "Run again as new-1",
-    "Not run: open it and ent",
-    "Not run: the service did",
-    "Not run: the service no ",
+    "Not run: open it and enter its masked in",
+    "Not run: the service no longer has its w",
+    "Not run: the service no longer has it No",
   ]);
 });
 
@@ -150,7 +150,7 @@ it("shows a requested wait and keeps the rest when stopped in it", async () => {
   await press("Run again");
   await press("Run 2 jobs again");
   await pass(0);
-  expect(screen.getByText("Running again 0 of 2 · the service asked to wait 20 s")).toBeDefined();
+  expect(screen.getByText("Running again 0 of 2 · the service requested a wait of 20 s")).toBeDefined();
   await pass(19_000);
   expect(requests).toHaveLength(1);
   await pass(1_500);

@@ -25,7 +25,7 @@ describe("a failure message", () => {
     renderInApp(<FailureMessage failure={{ code: "UPSTREAM_ERROR", message: "disk on fire", requestId: "r-1" }} />);
     const alert = screen.getByRole("alert");
     expect(alert.textContent).toContain("The service failed");
-    expect(alert.textContent).toContain("Reason given: disk on fire");
+    expect(alert.textContent).toContain("Reason: disk on fire");
     expect(alert.textContent).toContain("r-1");
   });
 
@@ -62,17 +62,17 @@ describe("a failure message", () => {
     expect(textOf("UPSTREAM_UNREACHABLE", "The service at http://a cannot be reached: nothing listens there")).toBe(
       "The service cannot be reached",
     );
-    expect(textOf("UPSTREAM_ERROR", "disk on fire")).toBe("The service failed. Reason given: disk on fire");
+    expect(textOf("UPSTREAM_ERROR", "disk on fire")).toBe("The service failed. Reason: disk on fire");
   });
 
   it.each([
     [503, "WORKERS_BUSY", "", "The service is unavailable"],
     [429, "SLOW_DOWN", "slower", "Too many requests"],
     [429, "QUEUE_LIMIT", "Too many", "The queue of the service is full"],
-    [429, "FREE_TIER_UNAVAILABLE", "No", "The service asks for payment"],
-    [504, "GATEWAY", "", "The service did not answer in time"],
+    [429, "FREE_TIER_UNAVAILABLE", "No", "The service requires payment"],
+    [504, "GATEWAY", "", "The service did not respond in time"],
     [400, "odd_word", "", "The service did not accept the request"],
-    [402, "insufficient_credits", "", "The service asks for payment"],
+    [402, "insufficient_credits", "", "The service requires payment"],
     [418, "TEAPOT", "", "The service refused the request"],
   ])("falls back to the status: %i %s", (status, code, message, title) => {
     renderInApp(<FailureMessage failure={{ code, message, status }} />);
@@ -90,7 +90,7 @@ describe("a failure message", () => {
 
   it("shows the wait that a service requested", () => {
     renderInApp(<FailureMessage failure={{ code: "RATE_LIMITED", message: "", status: 429, retryAfterMs: 40_000 }} />);
-    expect(screen.getByRole("alert").textContent).toContain("The service asks to wait 40 s.");
+    expect(screen.getByRole("alert").textContent).toContain("The service requested a wait of 40 s.");
   });
 
   it("offers Retry and links to settings for connection faults", () => {

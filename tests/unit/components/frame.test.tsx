@@ -40,7 +40,7 @@ const open = (pathname: string, search: string, connections = [home]) =>
 it("explains an unknown connection and links to the one in use", async () => {
   open("/jobs", "status=failed&connection=ghost");
   expect(await screen.findByRole("heading", { name: "You have no access to this connection" })).toBeDefined();
-  expect(screen.getByRole("link", { name: "Open this page on Studio" }).getAttribute("href")).toBe("/jobs?status=failed");
+  expect(screen.getByRole("link", { name: "Open on Studio" }).getAttribute("href")).toBe("/jobs?status=failed");
   expect(screen.queryByText("the page")).toBeNull();
 });
 
@@ -88,14 +88,14 @@ describe("sign out", () => {
     renderInApp(<Frame isUnfinished />);
     await press("Sign out");
     expect(requests).toEqual([]);
-    expect(screen.getByText(/^Some work is unfinished/)).toBeTruthy();
+    expect(screen.getByText(/^Unfinished work/)).toBeTruthy();
     await press("Sign out anyway");
     await until("the session is ended", isSignedOut);
     const warnsOnLeaving = () => !window.dispatchEvent(new Event("beforeunload", { cancelable: true }));
     expect(warnsOnLeaving()).toBe(false);
     // The session could not be ended, so unsaved work is guarded again.
     refuse();
-    await screen.findByText(/^Could not sign out/);
+    await screen.findByText(/^Couldn't sign out/);
     expect(warnsOnLeaving()).toBe(true);
   });
 

@@ -142,8 +142,7 @@ describe("confirm", () => {
       </AtPage>,
     );
   const invite = (email: string) => callApi("/api/console/members/invitations", { method: "POST", json: { email } });
-  const dialog = async () =>
-    within(await waitFor(() => screen.getByRole("dialog", { name: "Confirm that it is you" }), { timeout: 10_000 }));
+  const dialog = async () => within(await waitFor(() => screen.getByRole("dialog", { name: "Confirm it's you" }), { timeout: 10_000 }));
   async function give(password: string) {
     const confirmation = await dialog();
     fireEvent.change(confirmation.getByLabelText("Password"), { target: { value: password } });

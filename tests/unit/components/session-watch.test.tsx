@@ -42,7 +42,7 @@ it.each<[SessionState, string, string | undefined]>([
   [{ state: "ended", cause: "suspended" }, "Your account is suspended", undefined],
   [{ state: "ended", cause: "removed" }, "You were removed from this team", undefined],
   [{ ...live, role: "viewer" }, "Your role changed from operator to viewer", "Reload"],
-  [{ ...live, memberId: "bob" }, "Another member is signed in in this browser", "Reload"],
+  [{ ...live, memberId: "bob" }, "This browser is now signed in as another member", "Reload"],
 ])("shows one banner for %j within five seconds, and none after a new sign-in", async (next, title, action) => {
   await show();
   expect(screen.queryByRole("alert")).toBeNull();

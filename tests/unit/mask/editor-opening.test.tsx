@@ -32,7 +32,7 @@ describe("editor opening", () => {
       const lacking = { code: "NOT_IMPLEMENTED", message: "", status: 501 };
       const { unmount } = refusing({ kind: "failed", failure: { ...lacking, code: "SERVICE_UNAVAILABLE", status: 503 } });
       await screen.findByRole("alert");
-      expect(screen.queryByRole("button", { name: "Open it from this computer" })).toBeNull();
+      expect(screen.queryByRole("button", { name: "Open local file" })).toBeNull();
       unmount();
       show({
         open: async (_, { file }) =>
@@ -40,7 +40,7 @@ describe("editor opening", () => {
             ? ok({ coverage: emptyCoverage(size), earlier: "none", refs: [{ filename: "blake3:ab" }], isPreview: false, lacksFile: true })
             : failed({ kind: "failed", failure: lacking }),
       });
-      expect(await screen.findByRole("button", { name: "Open it from this computer" })).toBeTruthy();
+      expect(await screen.findByRole("button", { name: "Open local file" })).toBeTruthy();
       fireEvent.change(screen.getByTestId("mask-original"), { target: { files: [new File(["x"], "hero.png")] } });
       await drawing();
     });
@@ -72,7 +72,7 @@ describe("editor opening", () => {
       });
       expect(await screen.findByText("Loading the picture: 25%")).toBeTruthy();
       await act(async () => arrive());
-      expect(await screen.findByText(/you see its preview. The mask is saved in the original size/)).toBeTruthy();
+      expect(await screen.findByText(/the service doesn't provide the file. The mask is saved in the original size/)).toBeTruthy();
     });
   });
 });

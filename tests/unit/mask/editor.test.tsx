@@ -90,7 +90,7 @@ describe("drawing", () => {
     expect(await alpha(sent, [10, 20], [39, 299], [9, 20], [10, 19])).toEqual([255, 255, 0, 0]);
     fireEvent.change(screen.getByRole("spinbutton", { name: "Left" }), { target: { value: "400" } });
     await click("Paint rectangle");
-    expect(screen.getByText("This rectangle lies outside the picture.")).toBeTruthy();
+    expect(screen.getByText("This rectangle is outside the picture.")).toBeTruthy();
   });
 
   it("accepts only whole numbers, also for erasing", async () => {
@@ -107,7 +107,7 @@ describe("drawing", () => {
     show();
     await drawing();
     const titles = [
-      "Brush (B)|Eraser (E)|Rectangle (R)|Lasso (L)|Fill (G)|Hand (H)|Undo (Ctrl Z)|Redo (Ctrl Y)|Invert (I)|Clear (Del)|Keys (?)",
+      "Brush (B)|Eraser (E)|Rectangle (R)|Lasso (L)|Fill (G)|Hand (H)|Undo (Ctrl Z)|Redo (Ctrl Y)|Invert (I)|Clear (Del)|Shortcuts (?)",
       "Save mask (Ctrl S)|Show the mask (M)|Zoom out (-)|1:1 (1)|Zoom in (+)|Fit (0)|Size ([ ])|Hardness ({ })|Show as (V)",
     ];
     for (const title of titles.join("|").split("|")) expect(screen.queryAllByTitle(title).length, title).toBeGreaterThan(0);
@@ -163,7 +163,7 @@ describe("saving", () => {
     act(() => reportProgress?.(0.5));
     expect(screen.getByText(/^Uploading \d+ bytes of \d+ bytes$/)).toBeTruthy();
     act(() => reportProgress?.(1));
-    expect(screen.getAllByText("The service is storing it").length).toBeGreaterThan(0);
+    expect(screen.getAllByText("Storing the mask").length).toBeGreaterThan(0);
     await act(async () => answer?.());
     expect(await screen.findByText("Saved as cd.png")).toBeTruthy();
     expect(screen.queryByText(/^Storing/)).toBeNull();
@@ -211,7 +211,7 @@ describe("saving", () => {
   it("is hidden from read-only members", async () => {
     const { sent } = show({ canSave: false });
     await drawing();
-    expect(screen.getByText("As a viewer you can try the editor, but not save.")).toBeTruthy();
+    expect(screen.getByText("Viewers can try the editor, but not save.")).toBeTruthy();
     await press("s", { ctrlKey: true });
     for (const name of ["Save mask", "Stop"]) expect(screen.queryByRole("button", { name })).toBeNull();
     expect(sent).toEqual([]);

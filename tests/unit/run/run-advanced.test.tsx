@@ -121,7 +121,7 @@ describe("run filled", () => {
     return { sentAs };
   }
   /** Shown below the seed and below the file name. */
-  const readNotes = () => screen.getAllByText(/^Next run sends: /).map(({ textContent }) => textContent?.replace("Next run sends: ", ""));
+  const readNotes = () => screen.getAllByText(/^Next run uses: /).map(({ textContent }) => textContent?.replace("Next run uses: ", ""));
   const later = () => vi.setSystemTime(new Date(2026, 2, 5, 7, 10, 11));
 
   it("sends the seed and time shown at the press", async () => {
@@ -150,7 +150,7 @@ describe("run filled", () => {
 
   it.each([
     ["steps", { From: "20", to: "21", "in steps of": "1" }],
-    ["seed", { "How many": "2" }],
+    ["seed", { "Number of copies": "2" }],
   ])("sends the seed and time shown for each copy of %s", async (varied, typed) => {
     const { sentAs } = await open("%Sampler.seed%-%date:hhmmss%");
     fireEvent.click(screen.getAllByRole("button", { name: "Copies" })[0] ?? document.body);

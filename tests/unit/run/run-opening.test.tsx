@@ -41,7 +41,7 @@ describe("run opening", () => {
       ["nothing.json", "", /was not opened/, /The file is empty/],
       ["photo.png", "", /was not opened/, /The file is empty/],
       ["editor.json", '{"nodes": [], "links": []}', /was not opened/, /has no nodes/],
-      ["ui.json", '{"nodes": [{}], "links": []}', /was not opened/, /needs the service's list of nodes/],
+      ["ui.json", '{"nodes": [{}], "links": []}', /was not opened/, /Couldn't load the service's node list/],
     ])("refuses %s with the reason and keeps the open workflow", async (name, text, title, reason) => {
       show(apiTo(service));
       await openText(sampleText("01-invert"));

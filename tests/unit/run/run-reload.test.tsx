@@ -206,7 +206,7 @@ describe("a reload during a run", () => {
     await pressAndLoseTheLine();
     await screen.findByRole("alert");
     reload({ newestJobs: jobs });
-    expect((await screen.findByRole("alert")).textContent).toContain("may or may not have been accepted");
+    expect((await screen.findByRole("alert")).textContent).toContain("Couldn't confirm that the job was accepted");
     expect(service.submissions).toHaveLength(1);
   });
 });

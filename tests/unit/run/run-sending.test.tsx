@@ -125,7 +125,7 @@ describe("running", () => {
     await openText(sampleText("01-invert"));
     pressRun();
     await until("an answer is asked for", () => service.respond("cut"));
-    expect((await screen.findByRole("alert")).textContent).toContain("may or may not have been accepted");
+    expect((await screen.findByRole("alert")).textContent).toContain("Couldn't confirm that the job was accepted");
     expect(service.submissions).toHaveLength(1);
     expect(field("width").value).toBe("512");
   });
@@ -133,7 +133,7 @@ describe("running", () => {
   it("is disabled for viewers with an explanation, by press and key", async () => {
     show(apiTo(service), false);
     // At the top, before anything is opened or tried.
-    expect(screen.getByText(/^As a viewer you can edit/)).toBeTruthy();
+    expect(screen.getByText(/^Viewers can edit/)).toBeTruthy();
     await openText(sampleText("01-invert"));
     expect(screen.getByRole("button", { name: "Download the workflow" })).toBeTruthy();
     expect(screen.queryByRole("button", { name: "Save" })).toBeNull();
@@ -141,7 +141,7 @@ describe("running", () => {
     expect(button.getAttribute("aria-disabled")).toBe("true");
     expect(button.hasAttribute("disabled")).toBe(false);
     const element = document.getElementById(button.getAttribute("aria-describedby") ?? "");
-    expect(element?.textContent).toMatch(/^As a viewer you can edit and download workflows/);
+    expect(element?.textContent).toMatch(/^Viewers can edit and download workflows/);
     fireEvent.click(button);
     fireEvent.keyDown(window, { key: "Enter", ctrlKey: true });
     expect(screen.queryByRole("button", { name: "Submitting" })).toBeNull();

@@ -133,7 +133,7 @@ describe("pictures for an input", () => {
 
   it("are offered matching samples and set the chosen one's input", async () => {
     renderRunPage({ assets: ["a"] }, { readAsset });
-    expect(await screen.findByText(/Choose a workflow for it/)).toBeTruthy();
+    expect(await screen.findByText(/Choose a recent workflow/)).toBeTruthy();
     expect(screen.queryByRole("button", { name: /^Slow on purpose/ })).toBeNull();
     fireEvent.click(screen.getByRole("button", { name: /^Poster from a photo/ }));
     await screen.findAllByRole("button", { name: "Run" });
@@ -169,7 +169,7 @@ describe("pictures for an input", () => {
 
   it("go where chosen in a workflow with several inputs", async () => {
     renderRunPage({ assets: ["a"] }, { readAsset });
-    await screen.findByText(/Choose a workflow for it/);
+    await screen.findByText(/Choose a recent workflow/);
     await openText(sampleText("02-poster-from-photo"));
     const use = await screen.findByRole("button", { name: "Use as image of #1 Photo" });
     expect(field("Picture name").value).toBe("photo.png");
@@ -180,7 +180,7 @@ describe("pictures for an input", () => {
 
   it("lead to another workflow and back when no input accepts them", async () => {
     renderRunPage({ assets: ["a"] }, { readAsset });
-    await screen.findByText(/Choose a workflow for it/);
+    await screen.findByText(/Choose a recent workflow/);
     await openText(sampleText("01-invert"));
     fireEvent.click(await screen.findByRole("button", { name: "Choose another workflow" }));
     expect(screen.getByRole("button", { name: "Back to Pasted workflow" })).toBeTruthy();

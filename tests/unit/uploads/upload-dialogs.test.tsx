@@ -15,7 +15,7 @@ describe("upload defaults", () => {
     // jsdom does not implement modal dialogs.
   });
 
-  const box = () => screen.getByRole<HTMLInputElement>("checkbox", { name: /^Do not ask again/ });
+  const box = () => screen.getByRole<HTMLInputElement>("checkbox", { name: /^Don't ask again/ });
   const tags = () => screen.getByRole<HTMLInputElement>("combobox", { name: "Tags" });
   function open() {
     cleanup();
@@ -156,7 +156,7 @@ describe("hash dialog", () => {
     for (const asset of [[{ id: "b", name: "other.png" }], [older], [{ ...made, tags: ["output"] }], undefined]) {
       cleanup();
       expect(await offer(asset)).toEqual(once);
-      expect(screen.getByText(/^Lightdesk could not confirm that the asset was created/)).toBeDefined();
+      expect(screen.getByText(/^Couldn't confirm that the asset was created/)).toBeDefined();
     }
   });
 
@@ -165,8 +165,8 @@ describe("hash dialog", () => {
     expect(screen.getByRole("link", { name: "Open found.png" })).toBeDefined();
     cleanup();
     expect(await offer([{ id: "b", name: "other.png" }], answersAnother)).toEqual(once);
-    expect(screen.getByText(/^Lightdesk could not confirm that the asset was created/)).toBeDefined();
-    expect(screen.queryByText(/has no content with this hash/)).toBeNull();
+    expect(screen.getByText(/^Couldn't confirm that the asset was created/)).toBeDefined();
+    expect(screen.queryByText(/No content with this hash/)).toBeNull();
   });
 });
 

@@ -36,10 +36,10 @@ describe("actions of a job's page", () => {
       cleanup();
       return namesBefore;
     };
-    expect(offered({ status: "pending" })).toEqual(["Cancel job", "New seeds", "Run again", "Make an app", "Edit & run"]);
-    expect(offered({ status: "executing" })).toEqual(["Stop job", "New seeds", "Run again", "Make an app", "Edit & run"]);
-    expect(offered({ status: "completed" })).toEqual(["New seeds", "Run again", "Make an app", "Edit & run"]);
-    expect(offered({ status: "failed", workflow: { prompt: { "1": graph["1"] } } })).toEqual(["Run again", "Make an app", "Edit & run"]);
+    expect(offered({ status: "pending" })).toEqual(["Cancel job", "New seeds", "Run again", "Create an app", "Edit & run"]);
+    expect(offered({ status: "executing" })).toEqual(["Stop job", "New seeds", "Run again", "Create an app", "Edit & run"]);
+    expect(offered({ status: "completed" })).toEqual(["New seeds", "Run again", "Create an app", "Edit & run"]);
+    expect(offered({ status: "failed", workflow: { prompt: { "1": graph["1"] } } })).toEqual(["Run again", "Create an app", "Edit & run"]);
     expect(offered({ status: "completed", workflow: undefined })).toEqual([]);
   });
 

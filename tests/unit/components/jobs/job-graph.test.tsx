@@ -148,7 +148,7 @@ describe("job drawing", () => {
 
   test("rejects a drawing of another graph", async () => {
     showJob("job-other", submitted(read("11-notes-and-groups.editor")));
-    expect(await screen.findByText(/has a new layout/)).toBeDefined();
+    expect(await screen.findByText(/created a new one/)).toBeDefined();
     // The layout is computed after the note is shown.
     await vi.waitFor(() => expect(boxes()).toContain("5:3"));
   });

@@ -54,7 +54,7 @@ it("cancels the focused row's job with c, or the selected jobs where there are a
   expect(fireEvent.keyDown(document.body, { key: "c" })).toBe(true);
   focus("done-1");
   fireEvent.keyDown(document.activeElement ?? document.body, { key: "c" });
-  expect(await screen.findByText("This is not possible for any of these jobs")).toBeDefined();
+  expect(await screen.findByText("This doesn't apply to any of these jobs")).toBeDefined();
   focus("wait-1");
   fireEvent.keyDown(document.activeElement ?? document.body, { key: "c" });
   expect(await screen.findByText("Cancelling 1 job")).toBeDefined();

@@ -46,12 +46,12 @@ it("distinguishes shares with one title when revoking", async () => {
   const questions: (string | null)[] = [];
   for (const button of screen.getAllByRole("button", { name: "Revoke: Poster" })) {
     await act(async () => fireEvent.click(button));
-    questions.push(within(screen.getByRole("dialog")).getByText(/made/).textContent);
+    questions.push(within(screen.getByRole("dialog")).getByText(/created/).textContent);
     fireEvent.click(screen.getByRole("button", { name: "Cancel" }));
   }
   expect(questions).toEqual([
-    expect.stringMatching(/^1 file · made .* · Studio$/),
-    expect.stringMatching(/^3 files of a job · made .* · Cloud · password$/),
+    expect.stringMatching(/^1 file · created .* · Studio$/),
+    expect.stringMatching(/^3 files of a job · created .* · Cloud · password$/),
   ]);
 });
 
@@ -119,7 +119,7 @@ describe("tokens screen", () => {
   it("requires a connection and never shows an outage as empty", async () => {
     await show("viewer", { ...two, connections: [] }, "away");
     expect(screen.queryByText("No tokens.")).toBeNull();
-    expect(screen.getByText("Something failed inside Lightdesk")).toBeTruthy();
+    expect(screen.getByText("Something went wrong in Lightdesk")).toBeTruthy();
     await press("Create a token");
     expect(screen.getByText(/Add a connection first/)).toBeTruthy();
   });

@@ -76,7 +76,7 @@ it("explains an idle runner with a remedy, here and on the overview", async () =
   expect(rowOf(lostRunner).getByText("This address redirects to another one")).toBeDefined();
   expect(rowOf(lostRunner).getByText("It answers 302.")).toBeDefined();
   expect(screen.getByText("Runner Studio GPU cannot be reached.")).toBeDefined();
-  expect(screen.getByText("Runner Old GPU was set aside: jobs of different users kept failing there.")).toBeDefined();
+  expect(screen.getByText("Runner Old GPU was set aside: jobs of different users kept failing on it.")).toBeDefined();
   answers = [Response.json({ runner: studio })];
   await press("Resume: Old GPU");
   expect(requests).toEqual([{ path: "/api/console/runners/bad/state", method: "PUT", body: { state: "ready" } }]);
@@ -101,7 +101,7 @@ it("reports unreadable runner state on the overview", async () => {
       </AtPage>,
     ),
   );
-  expect(screen.getByRole("status").textContent).toContain("The state of the runners could not be read.");
+  expect(screen.getByRole("status").textContent).toContain("Couldn't load the state of the runners.");
 });
 
 it.each(languages)("has an audit label for any runner address in %s", (language) => {
@@ -175,7 +175,7 @@ it("shows that a job ran twice and the refused outputs", () => {
   renderInApp(<JobNotes notes={factsOf({ status: "completed", execution_status: { messages } }).notes} onShowNode={onShowNode} />);
   const [first, second, ...otherRegions] = screen.getAllByRole("region", { name: "About this run" });
   expect(otherRegions).toEqual([]);
-  expect(first?.textContent).toContain("Its cache was cleared");
+  expect(first?.textContent).toContain("The cache was cleared");
   expect(second?.textContent).toContain("GPU 1 refused some outputs and ran the others.");
   expect(second?.textContent).toContain("choice: Value not in list");
   fireEvent.click(screen.getByRole("button", { name: /#2/ }));

@@ -52,7 +52,7 @@ describe("the list of invitations", () => {
   it("shows an open invitation's author, date, role and end, with Withdraw", async () => {
     await show(<InvitationList invitations={Promise.resolve(ok([open, ...past]))} />);
     const row = screen.getByText("grace@example.com").closest("li");
-    expect(row?.textContent).toMatch(/by Olga Owner · made \d+ days ago · until Mar 6, 2026.*operator.*Open/);
+    expect(row?.textContent).toMatch(/by Olga Owner · created \d+ days ago · until Mar 6, 2026.*operator.*Open/);
     expect(screen.getAllByRole("button").map((button) => button.getAttribute("aria-label"))).toEqual(["Withdraw: grace@example.com"]);
     expect(["Used", "Expired", "Withdrawn"].map((word) => screen.getByText(word).closest("details") !== null)).toEqual([true, true, true]);
   });
@@ -146,7 +146,7 @@ describe("the audit log", () => {
     await show(screenOf(items));
     expect(outcomes()).toEqual([
       "FailedThe service cannot be reached",
-      "Doneunexpected answers; not saved",
+      "Doneunexpected response; not saved",
       "Doneid a-9",
       "Donerole: admin",
       "Donerole: viewer → operator · by groups at X: 1, 2",
@@ -223,7 +223,7 @@ describe("the account", () => {
   });
 
   it.each([
-    [undefined, "Email address", /cannot be changed here/],
+    [undefined, "Email address", /can't change this address here/],
     ["zh-CN", "邮箱地址", /不能在这里更改/],
   ] as const)("offers no address change when it is used to sign in, with the reason (%s)", async (locale, title, sentence) => {
     const methods: SignInMethods = { password: true, hasFixedAddress: true, providers: [] };
@@ -236,14 +236,14 @@ describe("the account", () => {
   it("confirms before ending all other sessions, if there are any", async () => {
     answers = [Response.json({ code: "INTERNAL", message: "" }, { status: 500 })];
     await show(<AccountScreen methods={{ password: true, providers: [] }} member={member} sessions={sessions} />);
-    await press("End all other sessions");
+    await press("End other sessions");
     expect(requests).toEqual([]);
     const dialog = within(screen.getByRole("dialog"));
-    await act(async () => fireEvent.click(dialog.getByRole("button", { name: "End all other sessions" })));
+    await act(async () => fireEvent.click(dialog.getByRole("button", { name: "End other sessions" })));
     expect(requests).toEqual([{ path: "/api/console/account/sessions", method: "DELETE" }]);
     expect(screen.getByRole("alert")).toBeDefined();
     cleanup();
     await show(<AccountScreen methods={{ password: true, providers: [] }} member={member} sessions={sessions.slice(0, 1)} />);
-    expect(screen.queryByRole("button", { name: "End all other sessions" })).toBeNull();
+    expect(screen.queryByRole("button", { name: "End other sessions" })).toBeNull();
   });
 });

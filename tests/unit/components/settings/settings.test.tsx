@@ -29,7 +29,7 @@ describe("the answer to a connection's check", () => {
 
   it("doesn't mention a key for a local server", () => {
     renderInApp(<Outcome check={{ outcome: "active", message: "", dialect: "local" }} />);
-    expect(screen.getByRole("status").textContent).toMatch(/local server.*needs no key/);
+    expect(screen.getByRole("status").textContent).toMatch(/local server.*No key needed/);
   });
 
   it("shows the service's requested wait instead of a moment", () => {
@@ -40,7 +40,7 @@ describe("the answer to a connection's check", () => {
       return statusText;
     };
     expect(next()).toContain("Try again in a moment.");
-    expect(next(29_200)).toContain("The service asks to wait 30 s.");
+    expect(next(29_200)).toContain("The service requested a wait of 30 s.");
     expect(next(29_200)).not.toContain("in a moment");
   });
 

@@ -207,10 +207,10 @@ it("repeats arrows only while held", async () => {
 
 it("names an unplayable file with size and alternatives", async () => {
   renderViewer(3);
-  expect(screen.queryByText(/cannot be played/)).toBeNull();
+  expect(screen.queryByText(/Can't play this/)).toBeNull();
   const film = document.querySelector("video");
   if (film) await act(async () => void fireEvent.error(film));
-  expect(screen.getByText(/^This cannot be played here/)).toBeDefined();
+  expect(screen.getByText(/^Can't play this here/)).toBeDefined();
   expect(screen.getByText("2 kB")).toBeDefined();
   expect(screen.getAllByRole("link", { name: "Download film.png" })).toHaveLength(2);
 });

@@ -164,7 +164,7 @@ describe("viewer share", () => {
     await pass(60_000);
     expect(screen.getByText("1 of 2")).toBeDefined();
     const dialog = within(screen.getByRole("dialog", { name: "Share 1 file" }));
-    await act(async () => void fireEvent.click(dialog.getByRole("button", { name: "Make the link" })));
+    await act(async () => void fireEvent.click(dialog.getByRole("button", { name: "Create link" })));
     expect(fetched).toHaveBeenCalledWith(
       "/api/console/shares?connection=here",
       expect.objectContaining({ body: expect.stringContaining('"assets":["one"]') }),

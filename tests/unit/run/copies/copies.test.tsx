@@ -52,7 +52,7 @@ describe("copies of a run", () => {
     first.answer(accepted("one"));
     expect(await screen.findByText("1 in the queue · 2 not sent")).toBeTruthy();
     expect(sent).toHaveLength(1);
-    fireEvent.click(screen.getByRole("button", { name: "Submit the remaining 2 copies" }));
+    fireEvent.click(screen.getByRole("button", { name: "Submit 2 more" }));
     (await nth(sent, 2)).answer(accepted("two"));
     (await nth(sent, 3)).answer(accepted("three"));
     expect(await screen.findByText("3 in the queue")).toBeTruthy();
@@ -79,7 +79,7 @@ describe("copies of a run", () => {
     expect(await screen.findByText("1 in the queue · 1 refused · 1 not sent")).toBeTruthy();
     expect(screen.getByText("Stopped, because the service would refuse the rest too:")).toBeTruthy();
     expect(sent).toHaveLength(2);
-    expect(screen.getByRole("button", { name: "Submit the remaining 2 copies" })).toBeTruthy();
+    expect(screen.getByRole("button", { name: "Submit 2 more" })).toBeTruthy();
   });
 
   it("with an unknown outcome are never sent again, and the others continue", async () => {
@@ -148,7 +148,7 @@ describe("copies of a run", () => {
     const keys = sent.map(({ key }) => key);
     page.unmount();
     show(createRunStore());
-    fireEvent.click(await screen.findByRole("button", { name: "Submit the remaining 3 copies" }));
+    fireEvent.click(await screen.findByRole("button", { name: "Submit 3 more" }));
     for (const count of [2, 3, 4]) (await nth(sent, count)).answer(accepted(`job-${count}`));
     expect(await screen.findByText("3 in the queue")).toBeTruthy();
     expect(sent.slice(1).map(({ width, label }) => [width, label])).toEqual([

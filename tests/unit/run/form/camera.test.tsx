@@ -82,20 +82,20 @@ const begin = async () => {
   await act(async () => void fireEvent.click(screen.getByRole("button", { name: "Take a photo" })));
   await screen.findByRole("dialog", { name: "Take a photo" });
 };
-const seePicture = async () => fireEvent.playing(await dialog().findByLabelText("What the camera sees"));
+const seePicture = async () => fireEvent.playing(await dialog().findByLabelText("Camera view"));
 
 it("takes, retakes and uses a photo as shown, then turns off", async () => {
   const { sent, values } = show();
   await begin();
-  await dialog().findByLabelText("What the camera sees");
-  expect(dialog().getByRole("button", { name: "Take the photo" }).getAttribute("aria-disabled")).toBe("true");
+  await dialog().findByLabelText("Camera view");
+  expect(dialog().getByRole("button", { name: "Take photo" }).getAttribute("aria-disabled")).toBe("true");
   await seePicture();
-  expect(document.activeElement).toBe(dialog().getByRole("button", { name: "Take the photo" }));
-  await press("Take the photo");
+  expect(document.activeElement).toBe(dialog().getByRole("button", { name: "Take photo" }));
+  await press("Take photo");
   expect(dialog().getByRole("img", { name: "Your photo" })).toBeDefined();
-  expect(dialog().getByLabelText<HTMLVideoElement>("What the camera sees").hidden).toBe(true);
-  await press("Take another");
-  await press("Take the photo");
+  expect(dialog().getByLabelText<HTMLVideoElement>("Camera view").hidden).toBe(true);
+  await press("Retake");
+  await press("Take photo");
   expect(document.activeElement).toBe(dialog().getByRole("button", { name: "Use this photo" }));
   expect([sent, tracks.map(({ isOn }) => isOn)]).toEqual([[], [true]]);
   await press("Use this photo");
@@ -103,7 +103,7 @@ it("takes, retakes and uses a photo as shown, then turns off", async () => {
   expect(sent[0]?.name).toMatch(/^photo-\d{4}-\d\d-\d\d-\d{6}\.jpg$/);
   expect(values).toEqual(["kept.jpg"]);
   expect(tracks.map(({ isOn }) => isOn)).toEqual([false]);
-  expect(screen.queryByLabelText("What the camera sees")).toBeNull();
+  expect(screen.queryByLabelText("Camera view")).toBeNull();
 });
 
 it("changes to another camera, and the first is off", async () => {
@@ -131,7 +131,7 @@ it("stops a camera that starts after the dialog closed", async () => {
 });
 
 it.each([
-  ["NotAllowedError", /does not allow this page to use the camera/],
+  ["NotAllowedError", /blocks the camera on this page/],
   ["NotFoundError", /No camera found/],
   ["OverconstrainedError", /No camera found/],
   ["NotReadableError", /Close other programs that use it/],
@@ -158,10 +158,10 @@ it("reports an unplugged camera and keeps the photo", async () => {
   const { sent } = show();
   await begin();
   await seePicture();
-  await press("Take the photo");
+  await press("Take photo");
   await act(async () => void tracks[0]?.dispatchEvent(new Event("ended")));
   expect(dialog().getByRole("alert").textContent).toMatch(/was disconnected/);
-  expect(dialog().queryByRole("button", { name: "Take another" })).toBeNull();
+  expect(dialog().queryByRole("button", { name: "Retake" })).toBeNull();
   await press("Use this photo");
   expect(sent).toHaveLength(1);
 });

@@ -89,7 +89,7 @@ it("offers the other format after a reload", async () => {
 it("explains an unreadable drawing in the question", async () => {
   open({ readCatalogue: async () => failed({ code: "UPSTREAM_TIMEOUT", message: "", status: 504 }) });
   await drop("both.flac", carrier("both.flac"), "audio/flac");
-  expect(await within(await question()).findByText(/list of nodes, which could not be loaded/)).toBeTruthy();
+  expect(await within(await question()).findByText(/Couldn't load the service's node list/)).toBeTruthy();
 });
 
 it("keeps typed and saved values when reread on another connection", async () => {
@@ -166,7 +166,7 @@ it("opens a file with missing classes read-only and names packs and services", a
   expect(screen.queryByRole("link", { name: "Lab" })).toBeNull();
   expect(screen.queryByText(/None of/)).toBeNull();
   expect(screen.getByText("No response from: Attic")).toBeTruthy();
-  const inputs = screen.getByRole("group", { name: "Inputs, read only" });
+  const inputs = screen.getByRole("group", { name: "Inputs, read-only" });
   expect(inputs.matches(":disabled")).toBe(true);
   // Values for which the class has no names are shown as the file has them.
   const values = JSON.stringify(

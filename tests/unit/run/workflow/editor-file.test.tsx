@@ -52,17 +52,17 @@ test("shows a file's oddities by node, also after a reload", async () => {
   show(apiTo(undefined, { readCatalogue }));
   await drop("old.json", pair("06-bypass-no-match.editor.json"));
   const note = async () => within(await screen.findByRole("region", { name: /Opened from the editor's format/ }));
-  expect((await note()).getByText(/bypassed node before \w+ has nothing to pass on/)).toBeTruthy();
+  expect((await note()).getByText(/bypassed node before \w+ has no value to pass on/)).toBeTruthy();
   window.dispatchEvent(new Event("pagehide"));
   cleanup();
   show(apiTo(undefined, { readCatalogue }));
-  expect((await note()).getByText(/bypassed node before \w+ has nothing to pass on/)).toBeTruthy();
+  expect((await note()).getByText(/bypassed node before \w+ has no value to pass on/)).toBeTruthy();
 });
 
 test("refuses a file without the node list and keeps the open one", async () => {
   show(apiTo(undefined, { readCatalogue: async () => failed({ code: "UPSTREAM_TIMEOUT", message: "", status: 504 }) }));
   await drop("one.json", pair("01-basic-image.editor.json"));
-  expect(await screen.findByText(/needs the service's list of nodes, which could not be loaded/)).toBeTruthy();
+  expect(await screen.findByText(/Couldn't load the service's node list/)).toBeTruthy();
   fireEvent.click(screen.getByRole("button", { name: "Dismiss" }));
 });
 
