@@ -15,7 +15,7 @@ import { Options, Select } from "@/components/ui/controls/fields";
 import { useRunKey } from "@/components/ui/hooks/page-keys";
 import { ButtonLink, Link } from "@/components/ui/link";
 import { initialOf, type TimedValue, useLive } from "@/lib/browser/live/use-live";
-import { persisted,tabStorage } from "@/lib/browser/persisted";
+import { persisted, tabStorage } from "@/lib/browser/persisted";
 import { apiPath, withQuery } from "@/lib/browser/urls";
 import { type AppField, type AppView } from "@/lib/contract/apps/app";
 import { isFileKind, RANDOM } from "@/lib/contract/apps/fill";

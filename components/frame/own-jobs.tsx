@@ -4,7 +4,7 @@ import { useTranslations } from "next-intl";
 import { useEffect, useEffectEvent, useRef, useState } from "react";
 import { useRouter } from "@/components/ui/link";
 import { showToast } from "@/components/ui/toast-store";
-import { persisted,tabStorage } from "@/lib/browser/persisted";
+import { persisted, tabStorage } from "@/lib/browser/persisted";
 import { jobHref, withQuery } from "@/lib/browser/urls";
 import { type JobState } from "@/lib/contract/jobs/job-list";
 import { objectOf } from "@/lib/contract/json/json";

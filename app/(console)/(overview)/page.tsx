@@ -6,7 +6,7 @@ import { hasRole } from "@/lib/contract/people/roles";
 import { openPage } from "@/lib/server/bff/open-page";
 import { roleOn } from "@/lib/server/connections/access";
 import { messagesOf, pageTitle, pickMessages } from "@/lib/server/i18n/messages";
-import { hasRunJobs,listJobs } from "@/lib/server/queries/jobs";
+import { hasRunJobs, listJobs } from "@/lib/server/queries/jobs";
 import { listRunners } from "@/lib/server/queries/runners";
 import { ok } from "@/lib/shared/result";
 import { withRequestTime } from "../request-time";

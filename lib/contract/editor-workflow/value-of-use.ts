@@ -5,7 +5,7 @@ import { own } from "../json/own";
 import { settingsOf } from "../nodes/input-spec";
 import { type Definition, type EditorNode, entriesOf, idText, INSIDE_START, listOf, once, type Slot } from "./file";
 import { idIn, type LinkContext, type NodeLocation, type Scope, slotsOf, type Use, widgetsIn } from "./slots";
-import { isControlled,type ValueLocation, valueLocationOf } from "./values";
+import { isControlled, type ValueLocation, valueLocationOf } from "./values";
 
 /** `home`: where the file stores it. `isRaw`: from a subgraph widget, whose texts are not filled in. */
 export type Value = { kind: "value"; value: unknown; home: ValueLocation; isRaw?: boolean };

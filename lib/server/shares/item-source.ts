@@ -9,7 +9,7 @@ import { failed, type Result } from "@/lib/shared/result";
 import { openAssetBytes } from "../archive/stream-archive";
 import { type Access } from "../connections/access";
 import { type ShareItem } from "../store/shares";
-import { type MediaReader,NotCleanable } from "./clean/pieces";
+import { type MediaReader, NotCleanable } from "./clean/pieces";
 import { noShare } from "./open-share";
 
 type Headers = Readonly<Record<string, string>>;

@@ -9,7 +9,7 @@ import { failed, type Result } from "@/lib/shared/result";
 import { type Access } from "../connections/access";
 import { type PictureSource } from "../connections/seen-assets";
 import { createDeadline } from "../upstream/deadline";
-import { isUnresponsive,timedOut } from "../upstream/failures";
+import { isUnresponsive, timedOut } from "../upstream/failures";
 import { openAddress } from "../upstream/open-bytes";
 import { type CallInput } from "../upstream/outgoing";
 import { isEmbedded } from "../upstream/send";

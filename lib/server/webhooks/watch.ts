@@ -8,7 +8,7 @@ import { parseJson } from "@/lib/contract/json/parse-json";
 import { createLoop } from "@/lib/shared/async";
 import { type Feed } from "@/lib/shared/http-types";
 import { type Composition, type Webhooks } from "../composition-type";
-import { type BackgroundAccess,openUnattended } from "../connections/access";
+import { type BackgroundAccess, openUnattended } from "../connections/access";
 import { type Webhook } from "../store/webhooks";
 import { isEmbedded } from "../upstream/send";
 import { createDeliverer, RETRY_FOR_MS } from "./deliver";

@@ -5,7 +5,7 @@ import { comfyServer } from "@/lib/comfyui/http";
 import { type Chore } from "../housekeeping";
 import { type ServiceLog } from "../options";
 import { type Database, type Transaction } from "../store/database";
-import { findLostAttempts,markCleared } from "./attempts";
+import { findLostAttempts, markCleared } from "./attempts";
 import { readHealth } from "./check-runner";
 import {
   isOverLimits,

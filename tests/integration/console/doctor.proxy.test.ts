@@ -5,7 +5,7 @@ import { hostsOf } from "@/lib/http/request-line";
 import { createHttpServer, type HttpServer } from "@/lib/http/server";
 import { checkNetwork } from "@/lib/server/doctor/network";
 import { readEnv } from "@/lib/server/env";
-import { PROOF_HEADER, proveDoctor, respondWithSeen,SEEN_HEADER } from "@/lib/server/installation";
+import { PROOF_HEADER, proveDoctor, respondWithSeen, SEEN_HEADER } from "@/lib/server/installation";
 import { addressReader } from "@/lib/server/trusted-proxies";
 import { freePort } from "@/tests/support/free-port";
 import { createHarness, type Harness } from "@/tests/support/harness";

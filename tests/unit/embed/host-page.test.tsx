@@ -5,7 +5,7 @@ import { startRenewal, useHostJobs } from "@/components/embed/host-bridge";
 import { StartScreen } from "@/components/embed/start-screen";
 import { ConnectionProvider } from "@/components/frame/connection/connection-context";
 import { ReadOnlyNotice } from "@/components/frame/read-only-notice";
-import { callApi,notifyResponse } from "@/lib/browser/api";
+import { callApi, notifyResponse } from "@/lib/browser/api";
 import { type HostMessage, onHostMessage, postToHost } from "@/lib/browser/embed/host-page";
 import { type LiveMessage } from "@/lib/browser/live/live-client";
 import { liveCode } from "@/lib/browser/live/use-live";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { type BrowserStorage, clearPersonalStorage, persisted,setStorageOwner, tabStorage } from "@/lib/browser/persisted";
+import { type BrowserStorage, clearPersonalStorage, persisted, setStorageOwner, tabStorage } from "@/lib/browser/persisted";
 
 const number = (storedValue: unknown) => (typeof storedValue === "number" ? storedValue : 0);
 

@@ -6,7 +6,7 @@ import { cleanGif } from "./gif";
 import { cleanJpeg } from "./jpeg";
 import { cleanMatroska } from "./matroska";
 import { cleanMp4 } from "./mp4";
-import { createPieces, type MediaReader,NotCleanable, type Piece, type Pieces } from "./pieces";
+import { createPieces, type MediaReader, NotCleanable, type Piece, type Pieces } from "./pieces";
 import { cleanPng } from "./png";
 import { cleanFlac, cleanMp3, isFrame } from "./sounds";
 import { cleanWebp } from "./webp";

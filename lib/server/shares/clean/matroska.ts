@@ -2,7 +2,7 @@
 // Outside the clusters (encoded video and audio), only known elements are kept, none longer than its format allows.
 
 import "server-only";
-import { exactly, type MediaReader,NotCleanable, type Pieces } from "./pieces";
+import { exactly, type MediaReader, NotCleanable, type Pieces } from "./pieces";
 
 const EBML = 0x1a45dfa3;
 const SEGMENT = 0x18538067;

@@ -3,7 +3,7 @@
 
 import "server-only";
 import { own } from "@/lib/contract/json/own";
-import { exactly, type MediaReader,NotCleanable, type Pieces } from "./pieces";
+import { exactly, type MediaReader, NotCleanable, type Pieces } from "./pieces";
 
 /** The boxes that are kept, by their parent; all others are blanked. */
 const boxes: Readonly<Record<string, ReadonlySet<string>>> = {

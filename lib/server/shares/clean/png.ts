@@ -5,7 +5,7 @@ import "server-only";
 import { once } from "node:events";
 import { crc32, createInflate } from "node:zlib";
 import { orientationIn } from "@/lib/shared/picture-size";
-import { exactly, MAX_EXIF_BYTES, type MediaReader,NotCleanable, orientationOnly, type Pieces } from "./pieces";
+import { exactly, MAX_EXIF_BYTES, type MediaReader, NotCleanable, orientationOnly, type Pieces } from "./pieces";
 
 type Header = { width: number; height: number; bitsPerPixel: number; isInterlaced: boolean; depth: number; color: number };
 type Chunk = { type: string; at: number; length: number };

@@ -1,7 +1,7 @@
 // Removes tags, images and comments from MP3 and FLAC. Encoded audio is unchanged.
 
 import "server-only";
-import { exactly, type MediaReader,NotCleanable, type Pieces } from "./pieces";
+import { exactly, type MediaReader, NotCleanable, type Pieces } from "./pieces";
 
 export async function cleanMp3(file: MediaReader, out: Pieces): Promise<void> {
   const start = await afterId3(file);

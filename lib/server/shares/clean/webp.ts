@@ -2,7 +2,7 @@
 
 import "server-only";
 import { orientationIn } from "@/lib/shared/picture-size";
-import { exactly, MAX_EXIF_BYTES, type MediaReader,NotCleanable, orientationOnly, type Pieces } from "./pieces";
+import { exactly, MAX_EXIF_BYTES, type MediaReader, NotCleanable, orientationOnly, type Pieces } from "./pieces";
 
 const ALPHA = 0x10;
 const EXIF = 0x08;
