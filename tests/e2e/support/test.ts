@@ -1,5 +1,14 @@
 // The one `test` of the browser suite. Consoles and services belong to the fixture that started them, and end with it.
-import { type APIRequestContext, type Cookie, expect, type FrameLocator, type Locator, type Page, test as base } from "@playwright/test";
+import {
+  type APIRequestContext,
+  type Cookie,
+  expect,
+  type FrameLocator,
+  type Locator,
+  type Page,
+  type PlaywrightWorkerArgs,
+  test as base,
+} from "@playwright/test";
 import { type ConnectionView } from "@/lib/contract/console";
 import { type Desk, startDesk } from "./desk";
 import { type PortService, startService } from "./service";
@@ -30,9 +39,10 @@ const SESSION_MS = 5 * 60_000;
 export const test = base.extend<TestFixtures, WorkerFixtures>({
   // Every page in a test, including those that the test opens itself.
   browser: [
-    async ({ browser }, provide) => {
+    async ({ browser, playwright }, provide) => {
       const newContext = browser.newContext.bind(browser);
       browser.newContext = async (...args) => (await newContext(...args)).on("page", lookAsAPersonDoes);
+      await retryClosedConnections(playwright);
       await provide(browser);
     },
     { scope: "worker" },
@@ -41,8 +51,7 @@ export const test = base.extend<TestFixtures, WorkerFixtures>({
   sharedDesk: [
     async ({ playwright }, provide) => {
       const desk = await startDesk();
-      // A new connection for each request: a kept one may be closed at the moment it is reused.
-      const owner = await playwright.request.newContext({ extraHTTPHeaders: { origin: desk.url, connection: "close" } });
+      const owner = await playwright.request.newContext({ extraHTTPHeaders: { origin: desk.url } });
       await desk.setUp(owner);
       let signedInAt = -Infinity;
       const session = async () => {
@@ -82,7 +91,7 @@ export const test = base.extend<TestFixtures, WorkerFixtures>({
   },
   service: async ({ sharedService, request }, provide) => {
     await provide(sharedService);
-    await stopJobs(request, sharedService.url, { headers: { "X-API-Key": sharedService.key, connection: "close" } });
+    await stopJobs(request, sharedService.url, { headers: { "X-API-Key": sharedService.key } });
   },
   freshDesk: async ({}, provide) => {
     const desk = await startDesk();
@@ -100,6 +109,17 @@ export const test = base.extend<TestFixtures, WorkerFixtures>({
     await provide(page);
   },
 });
+
+/** A server closes an idle connection at the moment when a request reuses it: clients send that request again. */
+async function retryClosedConnections({ request }: PlaywrightWorkerArgs["playwright"]): Promise<void> {
+  const context = await request.newContext();
+  const contexts: APIRequestContext = Object.getPrototypeOf(context);
+  const { fetch } = contexts;
+  contexts.fetch = function (this: APIRequestContext, url, options) {
+    return fetch.call(this, url, { maxRetries: 2, ...options });
+  };
+  await context.dispose();
+}
 
 type Options = { params?: Record<string, string>; headers?: Record<string, string> };
 
