@@ -17,7 +17,7 @@ import { type Connection } from "../store/connections";
 import { type CallInput } from "../upstream/outgoing";
 import { type Upstream } from "../upstream/upstream";
 import { withNames } from "../workflows/names";
-import { readsJobs,recordShownFiles } from "./jobs-only";
+import { readsJobs, recordShownFiles } from "./jobs-only";
 import { noteTotal, withLiveProgress } from "./live-progress";
 import { redactForBrowser, withOwnAddresses } from "./redact";
 
