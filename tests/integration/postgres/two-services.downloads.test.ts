@@ -166,7 +166,7 @@ describe("shared files", () => {
       /first belongs to another database than the one of DATABASE_URL/,
     );
     await expect(start("second", { blobs: "place", at: 1 })).rejects.toThrow(
-      /LIGHTDESK_BLOBS must be this service's own place: it holds the files of another database/,
+      /LIGHTDESK_BLOBS must be a folder that only this service uses: it holds the files of another database/,
     );
   });
 
