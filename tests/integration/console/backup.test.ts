@@ -181,7 +181,7 @@ test("backs up a separate file folder, skips a bucket and reports it", async () 
   expect(without.service?.blobs).toEqual({ count: 0, bytes: 0, lost: [], elsewhere: true });
   await restoreTo(at("of-bucket"), at("from-bucket"));
   expect(() => requireBytesHere(join(at("from-bucket"), "service"))).toThrow(
-    /lie in the bucket of the service that was backed up\. Set LIGHTDESK_BLOBS/,
+    /are in the bucket of the service that was backed up\. Restore the earlier LIGHTDESK_BLOBS/,
   );
   await expect(restore({ env: { ...inBucket, dataDir: at("never") }, folder: at("of-folder"), logProgress })).rejects.toThrow(
     "restore it without LIGHTDESK_BLOBS",

@@ -170,7 +170,7 @@ describe("shared files", () => {
       /first belongs to another database than the one of DATABASE_URL/,
     );
     await expect(start("second", { blobs: "place", at: 1 })).rejects.toThrow(
-      /LIGHTDESK_BLOBS must be this service's own place: it holds the files of another database/,
+      /LIGHTDESK_BLOBS must be a folder that only this service uses: it holds the files of another database/,
     );
   });
 
@@ -197,7 +197,7 @@ describe("shared files", () => {
     const joined = await start("joined", { blobs: "place" });
     await joined.client().call("POST", "/api/userdata/a.json", "{}");
     await joined.service.stop();
-    await expect(start("joined")).rejects.toThrow(/The files of \S+joined lie in \S+place\. Set LIGHTDESK_BLOBS as it was/);
+    await expect(start("joined")).rejects.toThrow(/The files of \S+joined are in \S+place\. Restore the earlier LIGHTDESK_BLOBS/);
     const settings = { ...defaultSettings, ...settingsOf({ LIGHTDESK_BLOBS: join(root, "place") }), databaseUrl: databases[0]?.url };
     const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
     const copyBack = () => copyBlobs({ dataDir: join(root, "joined"), settings, to: "data-folder", log });

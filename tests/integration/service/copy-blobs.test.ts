@@ -67,10 +67,10 @@ it("copies to a bucket and back, resumes and names differences", async () => {
   const back = await copyBack();
   expect([back.copied, back.missing, back.damaged, back.todo]).toEqual([
     ...[back.files, [], []],
-    expect.stringMatching(/in use by process \d+\. Stop it.* then run this again/),
+    expect.stringMatching(/in use by process \d+\. Stop that process.* then run this again/),
   ]);
   await copiedBench.service.stop();
-  await expect(bench.service.start()).rejects.toThrow(/The files of \S+ lie in s3/);
+  await expect(bench.service.start()).rejects.toThrow(/The files of \S+ are in s3/);
   expect((await copyBack()).todo).toBeUndefined();
   await bench.service.start();
   await readAll(bench);
