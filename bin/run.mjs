@@ -6,7 +6,7 @@ import { constants, setPriority } from "node:os";
  * Resolves with the exit code (128 + n after signal n) and the output. `isLowPriority`: runs at low priority.
  * @type {(command: string, args: readonly string[], options?: { cwd?: string, env?: NodeJS.ProcessEnv, inherit?: boolean, isLowPriority?: boolean }) => Promise<{ code: number, output: string }>}
  */
-export function run(command, args, { cwd, env = process.env, inherit = false, isLowPriority: isLowPriority = false } = {}) {
+export function run(command, args, { cwd, env = process.env, inherit = false, isLowPriority = false } = {}) {
   return new Promise((resolve) => {
     const child = spawn(command, args, { cwd, env, stdio: inherit ? ["ignore", "inherit", "inherit"] : ["ignore", "pipe", "pipe"] });
     if (isLowPriority && child.pid !== undefined) setPriority(child.pid, constants.priority.PRIORITY_LOW);
