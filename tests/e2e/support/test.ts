@@ -115,9 +115,10 @@ async function retryClosedConnections({ request }: PlaywrightWorkerArgs["playwri
   const context = await request.newContext();
   const contexts: APIRequestContext = Object.getPrototypeOf(context);
   const { fetch } = contexts;
-  contexts.fetch = function (this: APIRequestContext, url, options) {
-    return fetch.call(this, url, { maxRetries: 2, ...options });
+  const fetchAgain = function (this: APIRequestContext, ...[url, options]: Parameters<typeof fetch>): Promise<unknown> {
+    return Reflect.apply(fetch, this, [url, { maxRetries: 2, ...options }]);
   };
+  Reflect.set(contexts, "fetch", fetchAgain);
   await context.dispose();
 }
 
