@@ -51,7 +51,7 @@ test("uploads dropped, picked and pasted files, and sends known content only onc
   await expect(page.getByRole("heading", { name: "Assets" })).toBeVisible();
   await expect(tray(page).getByText("3 of 3 stored")).toBeVisible();
   await expectAccessible(page);
-  // While files hover over the page, it says where they will go.
+  // While files are dragged over the page, it names their destination.
   const hanging = await page.evaluateHandle(() => {
     const transfer = new DataTransfer();
     transfer.items.add(new File(["x"], "hangs.bin"));

@@ -206,7 +206,7 @@ async function uploadMask(parts: LoadParts): Promise<void> {
   operationLog.masks.push([name, ...Object.values(metadata.related_files)]);
 }
 
-/** Deletes a picture while previews of it are still being made. */
+/** Deletes a picture while its previews are still being created. */
 async function showAndDeletePicture(parts: LoadParts): Promise<void> {
   const { client, operationLog, random } = parts;
   const bytes = await maskFor((operationLog.serial += 1), random.below(0xffffff));

@@ -140,7 +140,7 @@ describe("json length", async () => {
     options = request;
     const response = await fetch(url + path);
     const text = await response.text();
-    // A client cuts what exceeds the length.
+    // A client truncates what exceeds the length.
     expect(() => JSON.parse(text)).not.toThrow();
     expect([response.status, response.headers.get("content-type")]).toEqual([status, "application/json"]);
     expect([response.headers.get("content-length"), response.headers.get("transfer-encoding")]).toEqual([

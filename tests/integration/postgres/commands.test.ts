@@ -1,4 +1,4 @@
-// Every command with DATABASE_URL, beside a running console: it reports on the rows in the database, and never prints the password.
+// Every command with DATABASE_URL, next to a running console: it reads the database and never prints the password.
 import { mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import pg from "pg";

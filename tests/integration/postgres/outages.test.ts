@@ -97,7 +97,7 @@ describe("services outage", () => {
     const server = await startPostgres();
     const blobs = temporaryFolder();
     const settings = { ...settingsOf({ LIGHTDESK_BLOBS: blobs }), databaseUrl: server.url, concurrency: 1 };
-    // They start together: the tables are made once.
+    // They start together: the tables are created once.
     const services = await Promise.all([1, 2, 3].map(() => startService(settings)));
     const [first] = services;
     if (!first) throw new Error("there are three");

@@ -1,4 +1,4 @@
-// Processes of the service on one PostgreSQL: they exchange notices, know which ones live, and do shared work once.
+// Processes of the service on one PostgreSQL: notifications, liveness and shared work.
 import { afterEach, beforeEach, expect, inject, it } from "vitest";
 import { startHousekeeping } from "@/lib/service/housekeeping";
 import { type Database, query } from "@/lib/service/store/database";

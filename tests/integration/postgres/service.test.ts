@@ -1,4 +1,4 @@
-// The whole service on PostgreSQL, and its answers while the database is away.
+// The whole service on PostgreSQL, and its responses during a database outage.
 import { join } from "node:path";
 import fc from "fast-check";
 import { afterAll, afterEach, beforeEach, describe, expect, inject, it } from "vitest";

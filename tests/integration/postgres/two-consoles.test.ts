@@ -1,4 +1,4 @@
-// Two whole consoles on one database: each acts on changes of the other, and waits for work that the other has in progress.
+// Two consoles on one database: each reacts to the other's changes and waits for its work in progress.
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -20,7 +20,7 @@ let first: Harness;
 let second: Harness;
 let service: LittleServer;
 let connection: string;
-/** The service's answers to the next submissions, in order. */
+/** The service's responses to the next submissions, in order. */
 let jobs: { id: string; status: string; create_time: number }[] = [];
 let answers: { status: number; comes: Promise<unknown> }[] = [];
 

@@ -18,7 +18,7 @@ const catalogue = JSON.parse(pair("object-info.json"));
 const carrier = (name: string) => readFileSync(`tests/fixtures/carriers/${name}`);
 const readCatalogue = async () => ok(objectInfoSchema.parse(catalogue));
 
-/** The classes that each connection lacks; undefined: it does not answer. */
+/** The classes that each connection lacks; undefined: unresponsive. */
 let lacking: Record<string, string[] | undefined> = {};
 beforeEach(() => {
   vi.stubGlobal("fetch", async (path: string) => {
