@@ -6,7 +6,7 @@ import { expectAccessible } from "./support/accessible";
 import { type Desk, startDesk } from "./support/desk";
 import { drop, photograph } from "./support/files";
 import { expect, test } from "./support/test";
-import { add, fresh, filePayload, sha256, tray } from "./support/uploads";
+import { add, filePayload, fresh, sha256, tray } from "./support/uploads";
 
 // This is one of the last files, so its tests are spread over the workers.
 test.describe.configure({ mode: "parallel" });

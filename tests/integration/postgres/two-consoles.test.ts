@@ -6,10 +6,10 @@ import { afterAll, beforeAll, beforeEach, describe, expect, inject, test, vi } f
 import { operations } from "@/lib/contract/operations";
 import { getProcessState } from "@/lib/server/running";
 import { StoreAway } from "@/lib/shared/error-codes";
-import { type HarnessRequest, createHarness, type Harness } from "@/tests/support/harness";
+import { createHarness, type Harness,type HarnessRequest } from "@/tests/support/harness";
 import { answerJson, type LittleServer } from "@/tests/support/little-server";
 import { liveQuery, openLive } from "@/tests/support/live-stream";
-import { queryDatabase, createDatabase, endConnections, type TestDatabase } from "@/tests/support/postgres-server";
+import { createDatabase, endConnections, queryDatabase, type TestDatabase } from "@/tests/support/postgres-server";
 import { startLittleServer } from "@/tests/support/servers";
 import { until } from "@/tests/support/until";
 

@@ -8,7 +8,7 @@ import { begin, contentOf, outcome, reached, read } from "@/tests/integration/se
 import { record } from "@/tests/integration/service/support";
 import { settingsOf } from "@/tests/support/blob-backends";
 import { type FileSource, patternOf } from "@/tests/support/file-source";
-import { queryDatabase, createDatabase, type TestDatabase } from "@/tests/support/postgres-server";
+import { createDatabase, queryDatabase, type TestDatabase } from "@/tests/support/postgres-server";
 import { startFileSource } from "@/tests/support/servers";
 import { startService } from "@/tests/support/service";
 import { temporaryFolder } from "@/tests/support/temporary-folder";
