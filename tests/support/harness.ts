@@ -14,7 +14,7 @@ import { readEnv } from "@/lib/server/env";
 import { storeApiKey } from "@/lib/server/keys/key-ring";
 import { type Member } from "@/lib/server/store/people/members";
 import { closeAfterwards } from "./close-afterwards";
-import { createDatabase,queryDatabase } from "./postgres-server";
+import { createDatabase, queryDatabase } from "./postgres-server";
 import { loadHandlers, matchRoute } from "./routes";
 
 export const HOST = "desk.test";

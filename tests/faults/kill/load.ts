@@ -2,7 +2,7 @@
 // A response that must never occur (a 5xx, an unknown refusal) ends the load with an error.
 import { blake3 } from "@napi-rs/blake-hash";
 import { z } from "zod";
-import { type Client,type ClientResponse } from "@/tests/support/service";
+import { type Client, type ClientResponse } from "@/tests/support/service";
 import { makeGraph } from "./graphs";
 import { sendHalf } from "./half-upload";
 import { type AssetFact, claiming, type JobFact, type OperationLog } from "./operation-log";

@@ -7,7 +7,7 @@ import { withBasePath } from "@/lib/http/request-line";
 import { createHttpServer } from "@/lib/http/server";
 import { type Feed, type FeedAdmission } from "@/lib/shared/http-types";
 import { openEvents, refusedWith } from "@/tests/support/event-socket";
-import { createHarness,type HarnessRequest } from "@/tests/support/harness";
+import { createHarness, type HarnessRequest } from "@/tests/support/harness";
 import { startProxy } from "@/tests/support/proxy";
 import { openRaw, readRaw, sendRaw } from "@/tests/support/raw-http";
 import { until } from "@/tests/support/until";

@@ -14,7 +14,7 @@ import { canMount, makeMounted } from "@/tests/faults/disk/small-disk";
 import { canvas, ended, running, submit, waiting } from "@/tests/integration/service/support";
 import { settingsOf } from "@/tests/support/blob-backends";
 import { type Line, startLine } from "@/tests/support/line";
-import { createDatabase, queryDatabase, startPostgres,type TestDatabase } from "@/tests/support/postgres-server";
+import { createDatabase, queryDatabase, startPostgres, type TestDatabase } from "@/tests/support/postgres-server";
 import { createClient, startService } from "@/tests/support/service";
 import { temporaryFolder } from "@/tests/support/temporary-folder";
 import { until } from "@/tests/support/until";

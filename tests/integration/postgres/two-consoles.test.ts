@@ -6,7 +6,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, inject, test, vi } f
 import { operations } from "@/lib/contract/operations";
 import { getProcessState } from "@/lib/server/running";
 import { StoreAway } from "@/lib/shared/error-codes";
-import { createHarness, type Harness,type HarnessRequest } from "@/tests/support/harness";
+import { createHarness, type Harness, type HarnessRequest } from "@/tests/support/harness";
 import { answerJson, type LittleServer } from "@/tests/support/little-server";
 import { liveQuery, openLive } from "@/tests/support/live-stream";
 import { createDatabase, endConnections, queryDatabase, type TestDatabase } from "@/tests/support/postgres-server";

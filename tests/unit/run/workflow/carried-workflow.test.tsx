@@ -10,7 +10,7 @@ import { type RunSource } from "@/components/run/workflow/run-sources";
 import { assetSchema } from "@/lib/contract/schemas/asset";
 import { objectInfoSchema } from "@/lib/contract/schemas/object-info";
 import { failed, ok } from "@/lib/shared/result";
-import { apiTo, byteSourceOf,drop, field, openText, pressRun, runButton } from "../page";
+import { apiTo, byteSourceOf, drop, field, openText, pressRun, runButton } from "../page";
 import { inPage, renderPage } from "../render";
 
 const pair = (name: string) => readFileSync(`tests/fixtures/editor-pairs/${name}`, "utf8");
