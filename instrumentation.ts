@@ -9,7 +9,7 @@ export async function register(): Promise<void> {
       composition();
       Object.assign(getProcessState(), { admitListener, maySeeReasons, visitorRules, directReads: new Map() });
     } catch (error) {
-      // The launcher says it in one sentence; thrown here, Next would print it three times with stacks.
+      // The launcher logs it in one line; thrown here, Next would print it three times with stacks.
       getProcessState().startFailure = error;
     }
   }

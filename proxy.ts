@@ -46,7 +46,7 @@ function shown(request: NextRequest, ancestors: string, answer: (headers: Header
   headers.set("content-security-policy", policy);
   const response = answer(headers);
   response.headers.set("content-security-policy", policy);
-  // Search engines must not keep what a link alone opens.
+  // Search engines must not index pages that a link alone opens.
   if (pathname.startsWith("/share/")) response.headers.set("x-robots-tag", "noindex, nofollow, noarchive");
   return response;
 }

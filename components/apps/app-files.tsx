@@ -22,7 +22,7 @@ import { appApi } from "./apps-address";
 export function sendAppFile(app: string, input: string): SendPicture {
   return (file, options) => {
     const form = new FormData();
-    // Fields before the bytes, so that a streaming reader knows where they go.
+    // Fields before bytes, so that a streaming reader can route them.
     form.set("input", input);
     form.set("file", file, file.name);
     return upload<AppFileAnswer>(appApi(app, "files"), { form, ...options });
@@ -33,7 +33,7 @@ export function fileAddress(app: string, name: string, edge?: 256 | 512): string
   return apiPath(withQuery(appApi(app, "files"), { name, edge }));
 }
 
-/** Which stored values name files that the service no longer has, or that are no longer kept for this member. */
+/** The stored values whose files are missing at the service or no longer available to this member. */
 export async function filesGone(
   app: string,
   inputs: readonly AppField[],
@@ -49,7 +49,7 @@ export async function filesGone(
   return (await Promise.all(checks)).flat();
 }
 
-/** Masks on pictures that may be given to the app. */
+/** Masks for pictures used in the app. */
 export function masksOf(app: string): MaskTarget {
   return {
     urlOf: ({ filename, subfolder, type }) => fileAddress(app, toImageValue({ name: filename, subfolder, type })),

@@ -15,7 +15,7 @@ import { useProblemText } from "./run-problems";
 export const fieldId = (name: string) => `app-${name}`;
 
 type AppFormProps = {
-  /** The app that the files are uploaded to; absent where none are. */
+  /** The app that receives uploads; absent if it accepts none. */
   app?: string;
   inputs: readonly AppField[];
   values: FieldValues;

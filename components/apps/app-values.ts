@@ -35,7 +35,7 @@ export function problemsOf(inputs: readonly AppField[], values: FieldValues): Ap
 /** A problem found by the console's rules, or a sentence of the service. */
 export type FieldProblem = AppProblem | (Exclude<AppInputProblem, AppProblem> & { code: "message" });
 
-/** The inputs that the server calls wrong; undefined where it refused for another reason. */
+/** The inputs rejected by the server; undefined if it refused for another reason. */
 export function problemsIn({ details }: Failure, inputs: readonly AppField[]): FieldProblem[] | undefined {
   const reportedProblems: unknown[] = isObject(details) && Array.isArray(details.problems) ? details.problems : [];
   const fieldProblems = reportedProblems.flatMap((item): FieldProblem[] => {

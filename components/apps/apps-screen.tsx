@@ -197,7 +197,7 @@ export function FavouriteButton({ app: { id, title, isFavourite }, onChanged, cl
   );
 }
 
-/** Imports the file of an exported app. Its bytes are sent unchanged; the server reports what is wrong with them. */
+/** Imports an exported app file. Its bytes are sent unchanged; the server reports problems. */
 function ImportApp() {
   const connectionParam = useConnectionParam();
   const t = useTranslations("apps");

@@ -72,7 +72,7 @@ type PresetFormProps = {
   onClose: () => void;
 };
 
-/** An existing preset of the same name is replaced, and the button says so. */
+/** An existing preset of the same name is replaced after a warning on the button. */
 function PresetForm({ app, presets, values, onChanged, onClose }: PresetFormProps) {
   const t = useTranslations("apps.presets");
   const [name, setName] = useState("");

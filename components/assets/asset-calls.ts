@@ -40,7 +40,7 @@ export const requests = {
   remove: { method: "DELETE" } satisfies CallInit,
 };
 
-/** The most assets that the interface returns in one answer. */
+/** Maximum assets per response. */
 export const MAX_PAGE_SIZE = 500;
 
 type Where = { query: AssetsQuery; connectionId: string | undefined };
@@ -61,7 +61,7 @@ type UseAsset = {
   connectionId: string | undefined;
   initial?: TimedValue<AssetDetail>;
   initialFailure?: Failure;
-  /** The asset as the list has it, shown until the asset's own answer arrives. */
+  /** The asset from the list, shown until its own response arrives. */
   listedAsset?: AssetView;
 };
 
@@ -77,7 +77,7 @@ export type AssetRights = {
   /** True if the role allows the change and the service supports it. */
   can: (change: AssetChange) => boolean;
   canTag: boolean;
-  /** Why some changes are not offered, where known. */
+  /** Why some changes are unavailable, if known. */
   why: "role" | "service" | "unsure" | undefined;
 };
 

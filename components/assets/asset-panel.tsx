@@ -18,7 +18,7 @@ import { JobSiblings } from "./detail/job-siblings";
 
 type AssetPanelProps = {
   id: string;
-  /** The asset as the list has it, shown until the asset's own answer arrives. */
+  /** The asset from the list, shown until its own response arrives. */
   listedAsset?: AssetView;
   connectionId?: string;
   connection?: string;

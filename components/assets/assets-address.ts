@@ -99,7 +99,7 @@ export function withTagState(query: AssetsQuery, tag: string, state: TagState): 
 
 const nextState: Readonly<Record<TagState, TagState>> = { any: "include", include: "exclude", exclude: "any" };
 
-/** The first click asks for assets with the tag, the second for those without it, the third removes it. */
+/** The first click includes the tag, the second excludes it, the third removes it. */
 export function withNextTagState(query: AssetsQuery, tag: string): Pick<AssetsQuery, "include_tags" | "exclude_tags"> {
   return withTagState(query, tag, nextState[tagState(query, tag)]);
 }

@@ -94,7 +94,7 @@ export function AssetsCompare({ named, find, connectionId, connection, onClose }
           return asset ? ok(asset) : await readAsset(id, connectionId);
         }),
       ),
-    // Reopening must not reuse an earlier answer, which may be a failure.
+    // Reopening must not reuse an earlier response, which may be a failure.
     { dedupingInterval: 0 },
   );
   const assets = data?.flatMap((result) => (result.ok ? [result.value] : []));

@@ -40,7 +40,7 @@ export function TagsDialog({
   const { tags: listedTags } = useTags(isExistingOnly ? undefined : connectionId, search.includes(",") ? "" : search);
   const otherTags = [...new Set([...loadedTags, ...listedTags.map(({ name }) => name)])].filter((tag) => !tags.includes(tag));
   const suggestions = otherTags.filter((tag) => tag.toLowerCase().includes(search.toLowerCase())).slice(0, MAX_OFFERED);
-  // An existing tag, set elsewhere, may contain a comma.
+  // A tag created elsewhere may contain a comma.
   const typedTags = otherTags.includes(search) ? [search] : readTags(search);
   const only = onlyTag(search, suggestions);
   // Text followed by a comma is a complete tag, even if another tag contains it.

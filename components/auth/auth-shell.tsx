@@ -26,7 +26,7 @@ export function AuthShell({ product, title, text, children }: { product: string;
   );
 }
 
-/** A browser closes only tabs that a script opened, and not after every provider, so the page says that it can be closed. */
+/** Browsers close only tabs opened by scripts, and not after every provider, so the page offers to close it. */
 export function TellConfirmed() {
   useEffect(() => {
     broadcastConfirmed();

@@ -45,7 +45,7 @@ type ProviderButtonsProps = {
   token?: string;
 };
 
-/** If a provider cannot be reached, the buttons say so; the rest of the page still works. */
+/** If a provider is unreachable, only its button reports it. */
 export function ProviderButtons({ providers, token }: ProviderButtonsProps) {
   const t = useTranslations("auth.provider");
   const [busyWith, setBusyWith] = useState<string>();

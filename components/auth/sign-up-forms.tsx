@@ -124,7 +124,7 @@ function useSignUp(path: `/api/${string}`, fields: readonly Field[], bodyOf: (da
       setBusy(false);
       return setFailure(result.failure);
     }
-    // The member exists from here on; if signing in fails, the sign-in page says why.
+    // The member exists from here on; if signing in fails, the sign-in page explains it.
     const outcome = await signIn({ email: fieldText(data, "email"), password });
     window.location.assign(apiPath(outcome === "signed-in" ? "/" : "/sign-in"));
   }

@@ -99,7 +99,7 @@ export function DataTable<Row extends RowData>(props: DataTableProps<Row>) {
   const { caption, columns, rows, rowId, isSelected, marks, isBusy, placeholderText, part, onClick, sorting, sizing } = props;
   const element = useRef<HTMLTableElement>(null);
   useRowKeys(element);
-  // The library gets no rows: they are made where they are rendered.
+  // The library gets no rows: they are created where they are rendered.
   const table = useTable<Features, Row>({ features, columns, data: noRows, getRowId: rowId });
   const isLong = placeholderText !== undefined && props.isFixed === true;
   const leaves = table.getAllLeafColumns();

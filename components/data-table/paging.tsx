@@ -76,7 +76,7 @@ type PageControlsProps = {
   offset: number;
   limit: number;
   total?: number;
-  /** The most rows that the service returns in one answer. */
+  /** Maximum rows per response. */
   maxLimit?: number;
   onGo: (change: { offset: number; limit?: number }) => void;
 };
@@ -125,7 +125,7 @@ export function PageControls({ offset, limit, total, maxLimit = 1000, onGo }: Pa
 
 type Page = { offset: number; limit: number; count: number; total?: number; hasMore?: boolean; nextOffset?: number };
 
-/** The rows of this page, and where its neighbours begin. Without a total, a full page suggests another one unless the service says no. */
+/** The rows of this page and its neighbours' offsets. Without a total, a full page implies a next one unless the service denies it. */
 export function pageRange({ offset, limit, count, total, hasMore, nextOffset = offset + limit }: Page): {
   from: number;
   to: number;

@@ -34,7 +34,7 @@ export function columnsFor<Row extends RowData>() {
   return createColumnHelper<Features, Row>();
 }
 
-/** By column: its present sort direction, if any, and what a click on its header does. */
+/** By column: its current sort direction, if any, and its click handler. */
 export type Sorting = Readonly<Record<string, { direction?: "asc" | "desc"; onSort: () => void }>>;
 
 /** Widths set by a person, in pixels; `label` names a column's handle, `defaultWidth` is read out for a column without a set width. */

@@ -104,7 +104,7 @@ export function createRowWindow(firstWhole: number) {
     /** A visible row is not complete. */
     isCut: ({ from, to, first, last }: View) =>
       firstMissingGroup({ from, to, first: Math.max(first, from), last: Math.min(last, to) }, spanOf) !== undefined,
-    /** Completes the row that is needed most; false if none is. */
+    /** Completes the most needed row; false if none. */
     makeOne(view: View): boolean {
       for (let key = keyOf(view.first); key < least; key += 1) if (spanOf(key) === all) spans.set(key, all);
       least = keyOf(view.first);

@@ -34,7 +34,7 @@ export function useNewFolders(connection: string | undefined) {
 
 type NewFolderProps = { onName: (name: string) => void; onFiles: (name: string, dropped: DroppedFiles) => void };
 
-/** Opens a new folder and uploads the chosen files into it. Services keep no empty folder, and the dialog says so. */
+/** Uploads the chosen files into a new folder, since services don't store empty folders. */
 export function NewFolder(props: NewFolderProps) {
   const t = useTranslations("files.newFolder");
   const [isOpen, setOpen] = useState(false);
@@ -93,7 +93,7 @@ function NewFolderForm({ onName, onFiles, onClose }: NewFolderProps & { onClose:
 
 type MoveFileProps = { path: string; connection: string | undefined; onMoved: (to: string) => void };
 
-/** Renames or moves a file by its whole path. An existing file is replaced only after a second click on a button that says so. */
+/** Renames or moves a file by its path. Replacing a file needs a second click on a warning button. */
 export function MoveFile(props: MoveFileProps) {
   const t = useTranslations("files.move");
   const [isOpen, setOpen] = useState(false);

@@ -47,7 +47,7 @@ export function FilePanel({ path, row, connection, canChange, abilities, onClose
   }, [path]);
   const [gone, setGone] = useState<string>();
   const reads = abilities.has("userdata.read") !== false;
-  // A file that was gone exists again once the list has it again.
+  // A missing file exists again once the list contains it.
   const hasActions = reads && (row !== undefined || gone !== path);
   return (
     <aside

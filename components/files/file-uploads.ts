@@ -18,7 +18,7 @@ export type FileUpload = {
   path: string;
   bytes: number;
   connection: string | undefined;
-  /** Files that were added together: one answer can apply to all of them. */
+  /** Files added together: one choice can apply to all of them. */
   batch: number;
   /** `conflict`: a file of this name exists, and the person must choose. `stopped`: it is unknown how much was sent. */
   state: "waiting" | "sending" | "conflict" | "stored" | "skipped" | "failed" | "stopped";

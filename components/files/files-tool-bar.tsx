@@ -72,7 +72,7 @@ export function Trail({ title, crumbs, hrefOf }: { title: string; crumbs: readon
   if (!current) return title;
   function showWhole() {
     flushSync(() => setWhole(true));
-    // The button disappears when clicked: the focus moves to what appears.
+    // The button disappears when clicked, so the focus moves to what appears.
     first.current?.focus();
   }
   return (
@@ -130,7 +130,7 @@ type FilesEmptyProps = {
   onFiles: (dropped: DroppedFiles) => void;
 };
 
-/** An empty folder does not exist: it is created with its first file, and this says so. */
+/** An empty folder is created with its first file. */
 export function FilesEmpty({ query, hasFiles, counts: counts = 0, canChange, onOpen, onClear, onAll, onFiles }: FilesEmptyProps) {
   const upload = useTranslations("files.upload");
   const pick = useFilePicker({ isMultiple: true, onFiles: (files) => onFiles(filesOfInput(files)) });

@@ -105,7 +105,7 @@ function UploadLine({ upload, uploads }: { upload: FileUpload; uploads: FileUplo
 function ReplaceDialog({ all, uploads }: { all: readonly FileUpload[]; uploads: FileUploads }) {
   const t = useTranslations("files.replace");
   const [isForAll, setForAll] = useState(false);
-  // Batches to ask about later: their other files also get the state `conflict`, and each would open the dialog again.
+  // Batches postponed by the user: their other files also get the state `conflict`, and each would reopen the dialog.
   const [later, setLater] = useState<ReadonlySet<number>>(new Set());
   const conflicts = all.filter(({ state }) => state === "conflict");
   const open = conflicts.filter(({ batch }) => !later.has(batch));

@@ -34,7 +34,7 @@ export function useCounts(): Counts {
   return useContext(CountsContext);
 }
 
-/** A connection's status: for the current one by the last answer to the pages, for any other by its last check. */
+/** A connection's status: for the current one from the last response, for others from the last check. */
 export function useConnectionStatus(): (connection: Pick<ConnectionView, "id" | "status">) => ConnectionStatus {
   const currentId = useConnection()?.id;
   const { lastResponse } = useCounts();

@@ -22,7 +22,7 @@ const destinations: readonly Destination[] = [
   { href: "/settings", label: "settings", letter: "s", icon: Settings, isAbove: true },
 ];
 
-/** The pages that are empty for another member's own connection, of which only the jobs are seen. */
+/** The pages that are empty for another member's connection, where only jobs are visible. */
 const closed: readonly string[] = ["/assets", "/files", "/run", "/apps"];
 
 export function isClosed(pathname: string): boolean {

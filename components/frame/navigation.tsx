@@ -13,7 +13,7 @@ import { useCounts } from "./counts-context";
 import { destinationsOf, isWithin } from "./destinations";
 import { useRunsAppsOnly } from "./member-context";
 
-/** The list in the sidebar, with counts where they are known. */
+/** The sidebar's list, with counts if known. */
 export function Navigation() {
   const t = useTranslations("frame");
   const pathname = usePathname();

@@ -8,7 +8,7 @@ import { type CurrentConnection } from "./connection/current-connection";
 const uploadSources = ["files", "folder", "url", "hash", "tray"] as const;
 export type UploadSource = (typeof uploadSources)[number];
 
-/** Offers only what the service accepts. */
+/** Offers only sources that the service accepts. */
 export function uploadSourcesOf(connection: CurrentConnection | undefined): readonly UploadSource[] {
   if (!hasFeature(connection, "assets")) return [];
   return hasFeature(connection, "urlDownloads") ? uploadSources : uploadSources.filter((source) => source !== "url");

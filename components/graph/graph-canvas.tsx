@@ -217,7 +217,7 @@ type GraphNodeBoxProps = {
   onSelect: (id: string) => void;
 };
 
-/** A node of the drawing. Tab skips it: keyboard users have the list beside the drawing. */
+/** A node of the graph. Tab skips it, since keyboard users have the list next to it. */
 const GraphNodeBox = memo(function GraphNodeBox({ placedNode, node, mark, isSelected, isFound, titlePx, onSelect }: GraphNodeBoxProps) {
   const t = useTranslations("graph");
   const { look } = placedNode;
@@ -286,7 +286,7 @@ const GraphNodeBox = memo(function GraphNodeBox({ placedNode, node, mark, isSele
   );
 });
 
-/** Icon, word and colour of the state, and its duration where known. */
+/** Icon, label and colour of the state, and its duration if known. */
 export function MarkWord({ mark }: { mark: NodeMark }) {
   const t = useTranslations("graph.state");
   const tone = toneOfState[mark.state];

@@ -22,7 +22,7 @@ type SaveWorkflowProps = {
   onSaved?: (path: string) => void;
   /** Called on saving, since the text may be megabytes. */
   textOf: () => string | undefined;
-  /** The same workflow in the graph editor's format, where it can be written. */
+  /** The same workflow in the editor's format, if it can be written. */
   editor?: EditorFormat;
   connection?: string;
   /** An icon alone, where room is scarce. */

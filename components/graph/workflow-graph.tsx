@@ -33,7 +33,7 @@ type WorkflowGraphProps = {
   json: unknown;
   fileName: string;
   nodeRequest?: NodeRequest;
-  /** Present if a form is beside it: selecting a node leads to the form, and no panel opens. */
+  /** Set if a form is next to it: selecting a node focuses the form instead of a panel. */
   aside?: { selected?: string; onSelect: (id: string) => void };
   /** The same nodes and links in an object that stays the same while values are typed, so that the layout is computed once. */
   shape?: Graph;
@@ -58,7 +58,7 @@ export function WorkflowGraph({
   className,
 }: WorkflowGraphProps) {
   const t = useTranslations("graph");
-  // Beside a form and on a phone the frame is narrow.
+  // Next to a form and on a phone the frame is narrow.
   const isPhone = useMedia(PHONE);
   const isUpright = aside !== undefined || isPhone;
   const file = useMemo(() => readDrawingOf(drawing, shape), [drawing, shape]);

@@ -28,7 +28,7 @@ export type MaskEditorProps = {
   ports: SavePorts;
   /** Shown once above the drawing: the origin of its initial mask. */
   note?: string;
-  /** A caller that requested a mask receives it; otherwise a result shows what was saved. */
+  /** A caller that requested a mask receives it; otherwise the result is shown. */
   onSaved?: (mask: SavedMask) => void;
   onClose?: () => void;
 };

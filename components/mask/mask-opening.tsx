@@ -123,7 +123,7 @@ type MaskRefusedProps = {
   onFile: (file: File) => void;
 };
 
-/** Why the picture cannot be opened, and what can be done about it. */
+/** Why the picture can't be opened, and the remedy. */
 function MaskRefused({ refusal, name, isListed, onRetry, onFile }: MaskRefusedProps) {
   const t = useTranslations("masks.refused");
   const locale = useLocale();

@@ -116,7 +116,7 @@ export function PicturesSkeleton() {
 /** "Sat, 22 Nov": the date is already in the reader's time zone. */
 export function useDayName(): (day: string) => string {
   const locale = useLocale();
-  // The server does not know the reader's date format.
+  // The server doesn't have the reader's date format.
   const format = new Intl.DateTimeFormat(useHydrated() ? regionalLocale(locale) : locale, {
     weekday: "short",
     day: "numeric",

@@ -24,7 +24,7 @@ type OpenFormProps = {
   note: ReactNode;
 };
 
-/** The open workflow as a form, with everything that the page has to say about it above. */
+/** The open workflow as a form, with the page's notes above it. */
 export function OpenForm({ run, openWorkflow, newestJobs, context, sender, followedNode, note }: OpenFormProps) {
   const t = useTranslations("run");
   const { pendingImages } = run.state;

@@ -23,7 +23,7 @@ type OpenRunProps = {
   note: ReactNode;
 };
 
-/** An open workflow: its drawing beside its form, and the buttons that run it. */
+/** An open workflow: its graph next to its form, and the buttons that run it. */
 export function OpenRun({ run, openWorkflow, api, context, openActions, note }: OpenRunProps) {
   const t = useTranslations("run");
   const { state } = run;

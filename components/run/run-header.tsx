@@ -151,7 +151,7 @@ function CopiesButton({ button: { refusedBy, isSending, uploading }, onClick, cl
 type RunButtonProps = {
   isSending: boolean;
   uploading: number;
-  /** The id of the text that says why this member may not run; absent where they may. */
+  /** The id of the text that explains why this member can't run; absent if they can. */
   refusedBy?: string;
   onRun: () => void;
   className?: string;
@@ -166,7 +166,7 @@ function RunButton({ isSending, uploading, refusedBy, onRun, className }: RunBut
     </>
   );
   if (refusedBy !== undefined) {
-    // The button can still be focused, so that a screen reader says why it is disabled; pressing it scrolls to the reason.
+    // The button stays focusable, so that screen readers announce the reason; pressing it scrolls there.
     return (
       <button
         type="button"
@@ -179,7 +179,7 @@ function RunButton({ isSending, uploading, refusedBy, onRun, className }: RunBut
       </button>
     );
   }
-  // The second click of a double click (`detail` counts them) is ignored, even if the first was answered in between.
+  // Ignores the second click of a double click (`detail` counts them), even after a response in between.
   return (
     <Button
       tone="primary"

@@ -21,7 +21,7 @@ type RunNotesProps = {
   onAnyway?: () => void;
 };
 
-/** The outcome of what this page sent: its error, its copies, its newest job. */
+/** The outcome of this page's submissions: its error, its copies, its newest job. */
 export function RunNotes({ run, canRun, placedProblems, newestJobs, onAnyway }: RunNotesProps) {
   const { submitError, copies, errors, openWorkflow } = run.state;
   const attempt = submitError?.attempt;
@@ -104,7 +104,7 @@ function CopiesSection({ set, openId, canRun, work }: CopiesSectionProps) {
   );
 }
 
-/** At the top of the page: what a member who may not run can do here. */
+/** At the top of the page: the options of a member who can't run. */
 export function ViewerNote({ id }: { id?: string }) {
   const t = useTranslations("run.run");
   const whyNot = useWhyNot();
@@ -141,7 +141,7 @@ export function RunPast({ run }: { run: Run }) {
   );
 }
 
-/** Back to what the newest opening or closing replaced, with everything that was typed into it. */
+/** Restores the workflow replaced by the newest opening or closing, including typed values. */
 export function WayBack({ run }: { run: Run }) {
   const t = useTranslations("run");
   const { before } = run.state;

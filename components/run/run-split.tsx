@@ -156,7 +156,7 @@ type RunGraphProps = {
   onSelect: (nodeId: string) => void;
 };
 
-/** The workflow drawn beside its form; nodes that need a correction are marked. It follows typing at low priority. */
+/** The workflow's graph next to its form; nodes with problems are marked. Follows typing at low priority. */
 export function RunGraph({
   openWorkflow: { graph, original, extraData },
   name,

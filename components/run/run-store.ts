@@ -53,7 +53,7 @@ type RunState = {
   inFlight?: Graph;
   /** "node/input" of each picture on its way. */
   uploading: readonly string[];
-  /** Grows with each answer that names nodes: the page then moves the focus to the first of them. */
+  /** Increments with each response that names nodes, so that the page focuses the first of them. */
   attention: number;
 };
 

@@ -79,7 +79,7 @@ type ChoiceFieldProps<T extends string> = {
   value: T;
   options: readonly T[];
   onChoose: (value: T) => void;
-  /** The empty option only asks for a choice. */
+  /** The empty option is only a prompt. */
   isRequired?: boolean;
   children: (option: T) => string;
 };

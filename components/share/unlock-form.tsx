@@ -19,7 +19,7 @@ export function UnlockForm({ token, words }: { token: string; words: Words }) {
     setBusy(true);
     setFault(undefined);
     const status = await unlock(token, password);
-    // The server renders the page behind it, now with the cookie; for a share that has ended meanwhile, the page says so.
+    // The server renders the page again, now with the cookie, or reports that the share has ended.
     if (status === 204 || status === 404) return window.location.reload();
     setBusy(false);
     setFault(status === 401 ? "wrong" : status === 429 ? "tries" : "unreached");

@@ -37,7 +37,7 @@ export function Fact({ name, children }: { name: string; children: ReactNode }) 
   );
 }
 
-/** A person as two letters. Screen readers skip it, as the name is beside it. */
+/** A person's initials. Hidden from screen readers, since the name is next to it. */
 export function Avatar({ name, className }: { name: string; className?: string }) {
   return (
     <span

@@ -84,7 +84,7 @@ type MediaProps = {
   label: string;
   poster?: string;
   onReady?: () => void;
-  /** Its bytes cannot be loaded, or the browser does not know their format. */
+  /** Its bytes can't be loaded, or the browser doesn't support the format. */
   onBroken: () => void;
   className?: string;
 };

@@ -10,7 +10,7 @@ import { useViewing, type ViewerItem } from "./use-viewing";
 
 const Viewer = dynamic(() => import("./viewer").then((module) => module.Viewer), { ssr: false });
 
-/** `node`: the name of the node that made it. */
+/** `node`: the name of the node that created it. */
 type NamedOutput = { view: OutputView; node: string };
 
 /** `isSmall`: the list covers a part of the page. */

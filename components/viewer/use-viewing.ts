@@ -75,7 +75,7 @@ export type ViewerItem = {
   src: string;
   /** A smaller picture of it, shown until the bytes have loaded. */
   poster?: string;
-  /** In pixels and in bytes, where known. */
+  /** In pixels and in bytes, if known. */
   width?: number;
   height?: number;
   sizeBytes?: number;
@@ -86,7 +86,7 @@ export type ViewerItem = {
 
 export const MAX_COMPARED = 4;
 
-/** Undefined: not known yet. */
+/** Undefined: not loaded yet. */
 export type ItemAt = (index: number) => ViewerItem | undefined;
 
 /** The workflow of a job, as the job carries it. */

@@ -16,7 +16,7 @@ type ViewerBarProps = {
   /** Whether this item is marked for comparing, and how many are; absent where comparing is not offered. */
   marking: { isMarked: boolean; count: number; onMark: () => void; onCompare: () => void } | undefined;
   canDownload: boolean;
-  /** Absent where no share link can be made. */
+  /** Absent if share links can't be created. */
   onShare: (() => void) | undefined;
   onTurn: (by: 1 | -1) => void;
   onKeys: () => void;

@@ -31,7 +31,7 @@ export function ViewerDialog({ dialog, label, onClose, onKey, isCovered = false,
       onClose={({ target, currentTarget }) => {
         // React also passes on close events of dialogs inside this one.
         if (target !== currentTarget) return;
-        // Dialogs that opened without a click, as after a reload, all close on one Esc, which was meant for the front one only.
+        // Dialogs opened without a click, as after a reload, would all close on one Esc meant for the front one.
         if (!wasCovered.current) return onClose();
         wasCovered.current = false;
         currentTarget.showModal();

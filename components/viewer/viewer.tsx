@@ -157,7 +157,7 @@ function ItemView({ item, isPassing: isPaging, canDownload, onReady, onTurn, onK
   );
 }
 
-/** The item is not known yet; the keys keep working. */
+/** The item isn't loaded yet; the keys keep working. */
 function LoadingItem({ onKey }: { onKey: ItemViewProps["onKey"] }) {
   const t = useTranslations("viewer");
   return (

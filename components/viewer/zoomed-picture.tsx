@@ -48,7 +48,7 @@ type ZoomedPictureProps = {
   alt: string;
   /** A smaller version, shown until the whole one has loaded. */
   poster?: string;
-  /** The size of the whole one, if known before it loads. */
+  /** The size of the full picture, if known before it loads. */
   initialSize?: Partial<Size>;
   /** On a page, a finger scrolls the page while the whole picture is visible; in the window, it moves the picture. */
   container: "page" | "window";
@@ -202,7 +202,7 @@ export function ZoomBar({ zoom, size, isThere: isLoaded, className }: ZoomBarPro
 
 type StandInProps = {
   poster?: string;
-  /** The size of the whole picture, if known: the smaller one is not drawn larger. */
+  /** The size of the full picture, if known: a smaller preview is not enlarged. */
   size?: Partial<Size>;
   /** The URL, if the file could not be shown. */
   isLost: string | undefined;

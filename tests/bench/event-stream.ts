@@ -1,4 +1,4 @@
-// A viewer of the console's live updates that counts events and keeps none.
+// A live update client that counts events without storing them.
 import { LIVE_PATH } from "@/lib/contract/live";
 
 export type EventViewer = { counts: Map<string, number>; close(): void };

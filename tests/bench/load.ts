@@ -1,4 +1,4 @@
-// A bounded load on one address. Every latency is kept, since the tool's own summary has no 95th percentile.
+// A bounded load on one URL. Stores every latency, since autocannon has no 95th percentile.
 import autocannon from "autocannon";
 import { percentile } from "./figures";
 

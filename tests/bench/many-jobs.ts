@@ -62,7 +62,7 @@ function serviceFolder({ logProgress }: Report): Promise<string> {
   });
 }
 
-/** A console beside a service with many jobs; that service is the member's current connection. */
+/** A console with a service of many jobs as the member's current connection. */
 export async function besideService(report: Report, measure: (bench: BenchPair) => Promise<void>): Promise<void> {
   const folders = [await deskFolder(MANY_JOBS, report), await serviceFolder(report)] as const;
   const desk = await startDesk(folders[0]);

@@ -11,7 +11,7 @@ const WIDTH = 1024;
 
 type Figure = { name: string; perSecond: number; millis: number; note: string };
 
-/** `desk` must be new: none of its pictures was requested before. */
+/** `desk` must be new, so that none of its pictures was requested before. */
 export async function measureThumbnails(desk: Desk): Promise<Figure[]> {
   const ids: string[] = [];
   const drawNoise = await noise(WIDTH);

@@ -25,17 +25,17 @@ describe("npm run conformance", async () => {
   }
   /** Serves below a path, as behind a reverse proxy. */
   const serveBehind = (prefix: string, change: (path: string) => number | undefined = () => undefined) =>
-    serve((incoming, answer) => {
+    serve((incoming, outgoing) => {
       const path = incoming.url ?? "";
       const status = path.startsWith(prefix) ? change(path) : 404;
       if (status !== undefined)
-        return void answer.writeHead(status, { "content-type": "application/json" }).end(`{"code":"X","message":"${key}"}`);
+        return void outgoing.writeHead(status, { "content-type": "application/json" }).end(`{"code":"X","message":"${key}"}`);
       const onward = forward(
         service.url + path.slice(prefix.length),
         { method: incoming.method, headers: incoming.headers },
         (response) => {
-          answer.writeHead(response.statusCode ?? 500, response.headers);
-          response.pipe(answer);
+          outgoing.writeHead(response.statusCode ?? 500, response.headers);
+          response.pipe(outgoing);
         },
       );
       incoming.pipe(onward);

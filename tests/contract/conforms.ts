@@ -1,9 +1,9 @@
-// Checks an answer against the contract's table: the operation names the status, and the body fits the table's schema.
+// Checks a response against the contract's table: status and body schema.
 import { expect } from "vitest";
 import { type Operation } from "@/lib/contract/operation";
 import { type ClientResponse } from "../support/service";
 
-/** Names of the operations that were answered correctly. */
+/** Names of the correctly answered operations. */
 export const answered = new Set<string>();
 
 /** Returns the body as it was sent. */

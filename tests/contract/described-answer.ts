@@ -1,4 +1,4 @@
-// Checks a real answer against the OpenAPI document: it has the path and method, names the status and describes the body.
+// Checks a real response against the OpenAPI document: path, method, status and body.
 import { isObject, type JsonObject } from "@/lib/contract/json/json";
 import { problemsOf } from "./json-schema";
 

@@ -9,7 +9,7 @@ import { embedded, hostLog, startHostPage } from "./support/host-page";
 import { oidcSettings, signInThere, startOidcServer } from "./support/oidc-server";
 import { goTo, setUpByLink } from "./support/steps";
 import { expect, test } from "./support/test";
-import { add, fresh, filePayload, tray } from "./support/uploads";
+import { add, filePayload, fresh, tray } from "./support/uploads";
 
 const PATH = "/desk";
 const BUILD_MS = 600_000;

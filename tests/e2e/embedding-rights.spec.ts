@@ -1,4 +1,4 @@
-// The rights of a visitor in an embedded page while it is open, and who is kept out.
+// A visitor's rights in an open embedded page, and who is refused.
 import { type Page } from "@playwright/test";
 import { embedded, hostLog, startHostPage } from "./support/host-page";
 import { expect, test } from "./support/test";

@@ -111,7 +111,7 @@ test("stops a running job, cancels a waiting one with Undo and reruns an ended o
   await page.getByRole("link", { name: /^Open / }).click();
   await expect(page).not.toHaveURL(new RegExp(pending));
   await expect(page.getByText("Completed").filter({ visible: true }).first()).toBeVisible();
-  // The cancelled runs of this workflow are reported as cancelled; the page does not claim that none failed.
+  // Cancelled runs are reported as cancelled; the page doesn't claim that none failed.
   await page.reload();
   const runs = page.getByRole("region", { name: /runs of this workflow/ });
   await expect(runs.getByText("1 completed, 2 cancelled", { exact: true })).toBeVisible();

@@ -12,7 +12,7 @@ test("runs a new user's workflow file and photo and shows the picture in the gal
   });
   if (target === "port") await test.step("connects to a service on another port", () => connect(page, { name: "Other port", ...service }));
 
-  // Keeps the service's only slot busy until the next job was seen waiting.
+  // Keeps the service's only slot busy until the next job was seen pending.
   const before = await submit(page.request, freshDesk, slowGraph(600));
 
   await test.step("shows the bundled photo in the node that loads it", async () => {

@@ -7,7 +7,7 @@ import { expect, test } from "./support/test";
 const row = (page: Page, id: string) => page.locator(`tr[data-row="${id}"]`);
 const freshness = (page: Page) => page.getByRole("main").locator("[data-freshness]");
 
-/** Opens a page, and returns once it has read what it reads by itself. */
+/** Opens a page and waits for its initial requests. */
 async function open(page: Page, url: string): Promise<void> {
   const ownRequests = ["/api/console/counts", "/api/console/session"].map((path) =>
     page.waitForResponse((response) => new URL(response.url()).pathname === path),

@@ -9,7 +9,7 @@ import { submit } from "./support/jobs";
 import { passOn, startStandIn } from "./support/service";
 import { expect, test } from "./support/test";
 
-/** The same service with some words of its JSON answers replaced. */
+/** The same service with some text of its JSON responses replaced. */
 const startChanged = (serviceUrl: string, change: (text: string) => string) =>
   startStandIn((request, response) =>
     passOn(serviceUrl, request, response, {

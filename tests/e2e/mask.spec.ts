@@ -35,7 +35,7 @@ const sha256 = (bytes: Buffer) => createHash("sha256").update(bytes).digest("hex
 
 const drawing = (page: Page) => page.getByRole("application", { name: /^Mask of/ });
 
-/** By number fields, so that the test knows each pixel. */
+/** Uses number fields, so that the test controls each pixel. */
 async function rectangle(page: Page, numbers: Record<"Left" | "Top" | "Width" | "Height", number>): Promise<void> {
   const form = page.getByRole("form", { name: "Exact rectangle" });
   for (const [name, value] of Object.entries(numbers)) await form.getByLabel(name).fill(String(value));

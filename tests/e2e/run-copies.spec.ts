@@ -1,4 +1,4 @@
-// Copies of a run with one varied input, and the drawing beside the form.
+// Copies of a run with one varied input, and the graph next to the form.
 import { type Page } from "@playwright/test";
 import { expectAccessible } from "./support/accessible";
 import { drop, workflow } from "./support/files";

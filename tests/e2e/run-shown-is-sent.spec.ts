@@ -132,7 +132,7 @@ test("sends newer inputs, media, boxes, colours, outputs and extra_data as shown
   await field("4-crop").fill("16");
   await field("4-crop-width").fill("320");
   await field("4-color").fill("255");
-  // The swatch beside a colour shows that colour, however it is written.
+  // The swatch next to a colour shows that colour, in any notation.
   const swatches = [page.getByLabel("fill as a colour"), page.getByLabel("color as a colour")];
   for (const [writtenValue, shownValue] of Object.entries({ "#F80": "#ff8800", "1a2b3cff": "#1a2b3c", "#ff8800": "#ff8800" })) {
     await field("4-fill").fill(writtenValue);

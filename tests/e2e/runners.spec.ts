@@ -1,4 +1,4 @@
-// A server with a GPU becomes a runner, runs a job that only it can run, and is paused: seen by an admin.
+// A GPU server becomes a runner, runs a job that only it can run, and is paused by an admin.
 import { gpuClasses } from "@/tests/support/gpu-classes";
 import { startRunnerServer } from "@/tests/support/runner-server";
 import { expectAccessibleInBothThemes } from "./support/accessible";
@@ -50,7 +50,7 @@ test("adds a runner, runs a job only it can run and waits while it is paused", a
     await page.getByRole("button", { name: "Run", exact: true }).filter({ visible: true }).click();
     const { prompt_id: job }: { prompt_id: string } = await (await pendingResponse).json();
     await expect.poll(() => server.seen.submissions.length).toBe(1);
-    // The server received what the form showed.
+    // The server received the shown values.
     const got = server.seen.submissions[0]?.prompt as Graph;
     for (const [id, { value }] of Object.entries(controls)) {
       const [, node = "", name = ""] = /^field-([^-]+)-(.+)$/.exec(id) ?? [];

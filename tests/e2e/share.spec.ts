@@ -70,7 +70,7 @@ test("shares a job's results with a password, counts visits and revokes the link
   }
   expect(await phone.evaluate(() => document.documentElement.scrollWidth)).toBe(390);
   await expectAccessibleInBothThemes(phone);
-  // The page requests only addresses of the share: none of the console, no job, no file name of the service.
+  // The page requests only URLs of the share.
   const otherRequests = requests.filter((path) => !/^\/(share\/|api\/share\/|_next\/static\/|icon\.svg|favicon\.ico)/.test(path));
   expect([otherRequests, complaints]).toEqual([[], []]);
   expect(await phone.content()).not.toContain(job);

@@ -27,9 +27,9 @@ test("keeps pages usable while a service is unresponsive and restores them", asy
   const gallery = assets.getByRole("list", { name: "Assets" }).getByRole("link", { name: "photo.png" });
   await expect(gallery).toBeVisible();
 
-  // Requests on this connection get no answer, even when the service is back.
+  // Requests on this connection get no response, even after the service recovers.
   line.spoil(silent);
-  // The next read begins within 8 s, and pages show after 10 s that it has no answer.
+  // The next read begins within 8 s, and pages report a missing response after 10 s.
   const waits = { timeout: 25_000 };
   await expect(freshness(overview)).not.toHaveAttribute("data-freshness", "live", waits);
   await expect(freshness(assets)).not.toHaveAttribute("data-freshness", "live", waits);

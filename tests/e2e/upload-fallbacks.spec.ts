@@ -6,7 +6,7 @@ import { startLocalServer } from "@/tests/support/local-server";
 import { keepConnection } from "./support/connections";
 import { drop, sample } from "./support/files";
 import { expect, test } from "./support/test";
-import { add, fresh, filePayload, sha256, tray } from "./support/uploads";
+import { add, filePayload, fresh, sha256, tray } from "./support/uploads";
 
 test("uploads files, masked pictures and user data byte for byte to a local server", async ({ signedIn: page, desk }) => {
   const files = createLocalFiles();

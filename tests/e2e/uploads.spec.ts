@@ -6,7 +6,7 @@ import { expectAccessible } from "./support/accessible";
 import { type Desk, startDesk } from "./support/desk";
 import { drop, photograph } from "./support/files";
 import { expect, test } from "./support/test";
-import { add, fresh, filePayload, sha256, tray } from "./support/uploads";
+import { add, filePayload, fresh, sha256, tray } from "./support/uploads";
 
 // This is one of the last files, so its tests are spread over the workers.
 test.describe.configure({ mode: "parallel" });
@@ -51,7 +51,7 @@ test("uploads dropped, picked and pasted files, and sends known content only onc
   await expect(page.getByRole("heading", { name: "Assets" })).toBeVisible();
   await expect(tray(page).getByText("3 of 3 stored")).toBeVisible();
   await expectAccessible(page);
-  // While files hover over the page, it says where they will go.
+  // While files are dragged over the page, it names their destination.
   const hanging = await page.evaluateHandle(() => {
     const transfer = new DataTransfer();
     transfer.items.add(new File(["x"], "hangs.bin"));

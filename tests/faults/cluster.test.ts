@@ -37,7 +37,7 @@ afterAll(async () => {
 test("keeps the other processes working while each is killed in turn", async () => {
   cluster.runner.does("hold");
   const running = await people.submitted("key-held-on-the-runner", "gpu");
-  await until("it runs there", () => cluster.runner.queue().running !== undefined);
+  await until("the runner runs it", () => cluster.runner.queue().running !== undefined);
   const cut = people.submit(UNANSWERED, "own");
   await until("a service has it", () => people.sentFor(UNANSWERED) === 1);
   for (const [at, part] of [...cluster.consoles, ...cluster.services].entries()) {
@@ -49,7 +49,7 @@ test("keeps the other processes working while each is killed in turn", async () 
   cluster.runner.does("run");
   cluster.runner.release();
   expect([0, 502]).toContain((await cut).status);
-  const rerun = await people.answered("a console says what became of it", () => people.submit(UNANSWERED, "own"), { mayBeUnknown: true });
+  const rerun = await people.answered("a console reports its outcome", () => people.submit(UNANSWERED, "own"), { mayBeUnknown: true });
   expect(JSON.parse(rerun.text).message).toBe("The console stopped while it waited for the service's response.");
   expect(people.sentFor(UNANSWERED)).toBe(1);
   await people.expectAllOnce();
@@ -63,9 +63,9 @@ test("runs an app once when a console is killed between two requests of a key", 
     const first = people.runApp(key, `http://127.0.0.1:${console.port}`);
     await until("the service has it", () => people.sentFor(key) === 1);
     const stateOf = ({ status, text }: Answer) => [status, JSON.parse(text).run.state];
-    const rerun = (to?: string) => people.answered("it is run again", () => people.runApp(key, to));
+    const rerun = (to?: string) => people.answered("it is rerun", () => people.runApp(key, to));
     const otherUrl = `http://127.0.0.1:${otherConsole?.port}`;
-    // The other console knows that it is being sent.
+    // The other console has recorded that it is being sent.
     expect(stateOf(await rerun(otherUrl))).toEqual([202, "sending"]);
     const second = people.runApp(key, otherUrl);
     await console.process.stop("SIGKILL");
@@ -96,7 +96,7 @@ test("recovers from a network cut to the database and ignores lost jobs' results
   const [lateService] = cluster.services.slice(1);
   cluster.runner.does("hold");
   const running = await people.submitted("key-held-while-cut", "gpu");
-  await until("it runs there", () => cluster.runner.queue().running !== undefined);
+  await until("the runner runs it", () => cluster.runner.queue().running !== undefined);
   // Each of the four processes runs one of them.
   const slow = await Promise.all(parts.map((_, at) => people.submitted(`key-slow-${at}-of-a-service`, "slow")));
   const ofSlow = () => people.rowsOf(slow);

@@ -59,13 +59,13 @@ describe("a console whose disk is full", async () => {
   });
 });
 
-const ours: SmallDisk[] = [];
-afterEach(() => ours.splice(0).forEach((disk) => disk.dispose()));
+const smallDisks: SmallDisk[] = [];
+afterEach(() => smallDisks.splice(0).forEach((disk) => disk.dispose()));
 
 describe.each(disks)("on $name without a free byte", ({ make }) => {
   it("opens the console's database without a reserve and reads it", async () => {
     const disk = make();
-    ours.push(disk);
+    smallDisks.push(disk);
     const first = openStore(disk.path);
     await first.migrate();
     await first.setUpToken.replace("a token", 1);

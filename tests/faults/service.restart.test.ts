@@ -1,4 +1,4 @@
-// The stand-alone service's output and behaviour at its start, at its end, and after a worker was lost repeatedly.
+// The stand-alone service's output and behaviour at start, at exit, and after repeated worker losses.
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";

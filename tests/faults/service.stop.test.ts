@@ -24,7 +24,7 @@ const graph = (seconds: number, color: number) => ({
   "3": { class_type: "SaveImage", inputs: { images: ["2", 0], filename_prefix: "x" } },
 });
 
-/** Repeats the step until the connection is cut or the service says that it is stopping. */
+/** Repeats the step until the connection is cut or the service is stopping. */
 async function untilRefused(step: (n: number) => Promise<number>): Promise<void> {
   try {
     for (let n = 0; (await step(n)) < 500; n += 1);

@@ -1,4 +1,4 @@
-// Tests don't close what they open: each of our own consoles, services and databases closes by itself.
+// Tests don't close what they open: consoles, services and databases close automatically.
 import { afterAll, onTestFinished, TestRunner } from "vitest";
 
 /**

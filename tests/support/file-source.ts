@@ -8,14 +8,14 @@ export type Behaviour = {
   bytes: Buffer;
   etag?: string;
   lastModified?: string;
-  /** False: every answer is the whole file. */
+  /** False: every response is the whole file. */
   hasRanges: boolean;
   hasLength: boolean;
   headers: Record<string, string>;
   /** For each connection in turn: cuts it after this many body bytes; undefined doesn't cut it. */
   cuts: (number | undefined)[];
   refusesHead?: boolean;
-  /** Statuses that answer the next requests, one each. */
+  /** Statuses of the next responses, in order. */
   busy?: number[];
   /** Stalls after this many body bytes until the client disconnects. */
   holdAfter?: number;

@@ -14,7 +14,7 @@ import { readEnv } from "@/lib/server/env";
 import { storeApiKey } from "@/lib/server/keys/key-ring";
 import { type Member } from "@/lib/server/store/people/members";
 import { closeAfterwards } from "./close-afterwards";
-import { queryDatabase, createDatabase } from "./postgres-server";
+import { createDatabase, queryDatabase } from "./postgres-server";
 import { loadHandlers, matchRoute } from "./routes";
 
 export const HOST = "desk.test";
@@ -33,7 +33,7 @@ export type HarnessRequest = {
 type Claims = { sub: string; version: number; sid?: string };
 export type Harness = Awaited<ReturnType<typeof createHarness>>;
 
-/** `made`: a data folder filled by an earlier harness, or a copy of it; its members exist already. */
+/** `dataDir`: a data folder of an earlier harness, or a copy; its members exist already. */
 type HarnessOptions = Partial<Pick<CompositionOptions, "now" | "upstreamLimits">> & { settings?: Record<string, string>; dataDir?: string };
 
 export async function createHarness({ settings = {}, dataDir, ...options }: HarnessOptions = {}) {
@@ -142,7 +142,7 @@ export async function createHarness({ settings = {}, dataDir, ...options }: Harn
     },
     viewerOf,
     contextOf: (role: Role): Context => ({ composition: console, viewer: viewerOf(role) }),
-    /** A shared connection, made without asking the service; without a key if that is undefined. */
+    /** Creates a shared connection without checking it at the service; without a key if undefined. */
     async connect(baseUrl: string, apiKey: string | undefined): Promise<string> {
       const { store, ring, now } = console;
       const connection = await store.connections.create({ name: "Another service", baseUrl, createdAt: now() });

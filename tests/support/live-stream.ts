@@ -1,6 +1,6 @@
 // Reads GET /api/console/events of a harness, as a browser does.
 import { isLiveEvent, type LiveEvent, type LiveEvents } from "@/lib/contract/live";
-import { type HarnessRequest, type Harness } from "./harness";
+import { type Harness, type HarnessRequest } from "./harness";
 import { until } from "./until";
 
 export type Received = LiveEvent & { id: string | undefined };

@@ -9,7 +9,7 @@ import { answerJson, type ReceivedRequest } from "./little-server";
 type Asset = {
   id: string;
   name: string;
-  /** Absent for a file in a folder until a client asks for it. */
+  /** Absent for a file in a folder until a client requests it. */
   asset_hash?: string;
   size: number;
   mime_type: string;
@@ -48,7 +48,7 @@ export function createLocalFiles(): LocalFiles {
   ) {
     const asset_hash = `blake3:${blake3(bytes).toString("hex")}`;
     const asset = { id: randomUUID(), name, asset_hash, size: bytes.length, mime_type: type, tags, user_metadata: metadata, bytes };
-    // The file of an uploaded asset is named by its content, in the folder that its tag says.
+    // An uploaded asset's file is named by its content, in the folder of its tag.
     const folder = ["input", "output", "temp"].find((kind) => tags.includes(kind));
     const storedName = `${asset_hash.slice("blake3:".length)}${/\.[^.]+$/.exec(name)?.[0] ?? ""}`;
     const placedAsset = folder === undefined ? asset : { ...asset, ...placementOf(`${folder}/${storedName}`) };

@@ -1,4 +1,4 @@
-// nginx with the example of docs/examples, unchanged except for names, ports and certificates, unless a test says otherwise.
+// nginx with the example of docs/examples, changed only in names, ports and certificates by default.
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type StartedProcess, startProgram } from "./start-process";

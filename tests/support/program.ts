@@ -1,4 +1,4 @@
-// Programs that a machine may lack. A test without its program is not run, and the end of `npm test` says which one was missing.
+// Optional programs. A test without its program is skipped, and the end of `npm test` names it.
 import { type TestContext } from "vitest";
 import { findOrInstall } from "@/bin/browser.mjs";
 

@@ -1,4 +1,4 @@
-// Prometheus' text, read strictly: anything that a real scraper would refuse, or that would be expensive for it, is an error here.
+// Parses Prometheus' text strictly: anything that a scraper would refuse or find expensive is an error.
 
 export type Series = { name: string; labels: Record<string, string>; value: number };
 export type Scrape = { series: Series[]; types: Map<string, string> };

@@ -12,7 +12,7 @@ import { until } from "./until";
 export type ServiceTarget = { base: string; headers: Record<string, string> };
 export type Graph = Record<string, { class_type: string; inputs: Record<string, unknown> }>;
 export type Driven = {
-  /** The picture that `outputNode` made. */
+  /** The picture created by `outputNode`. */
   picture: Uint8Array;
   uploaded: string;
   queue: { running: number; pending: number };
@@ -83,7 +83,7 @@ async function comfyUi({ base, headers }: ServiceTarget) {
   return { client: new ListeningClient(`${proxy.host}${pathname === "/" ? "" : pathname}`, randomUUID()), proxy };
 }
 
-/** These clients return a picture as soon as its node has made it; the job ends a moment later. */
+/** These clients return a picture as soon as its node has finished; the job ends a moment later. */
 const end = (received: readonly string[]) => until("the client hears of the job's end", () => received.includes("execution_success"));
 
 export const publicClients: Record<string, (target: ServiceTarget, work: Work) => Promise<Driven>> = {

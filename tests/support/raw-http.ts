@@ -1,4 +1,4 @@
-// Requests byte by byte, such as none of our libraries would send.
+// Raw requests that no HTTP library would send.
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 

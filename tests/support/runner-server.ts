@@ -15,7 +15,7 @@ type RunMode = "run" | "hold" | "hold the last" | "fail";
 export type RunnerServer = Awaited<ReturnType<typeof startRunnerServer>>;
 
 export type RunnerOptions = {
-  /** The answer of GET /object_info. */
+  /** The response of GET /object_info. */
   objectInfo: Json;
   makeOutput?: (node: Node, nodeId: string) => NodeOutput | undefined;
   /** An older version: it chooses the ids of jobs itself, and interrupts any running job. */
@@ -50,7 +50,7 @@ export async function startRunnerServer({
   const listeners = new Map<string, WebSocket>();
   const inputs = new Map<string, Buffer>();
   const outputs = new Map<string, { bytes: Buffer; type: string }>();
-  /** Graphs that it has run: run again, they report their files and write none. */
+  /** Graphs already run: a rerun reports their files without writing any. */
   const cache = new Set<string>();
   const seen = {
     views: [] as string[],
@@ -63,7 +63,7 @@ export async function startRunnerServer({
     frees: [] as unknown[],
     ran: [] as string[],
   };
-  /** By path: handlers that replace the real answer, one for each entry or for every request. */
+  /** By path: handlers that replace the real response, one per entry or for every request. */
   const faults = new Map<string, (request: IncomingMessage, response: ServerResponse, real: () => Promise<void>) => unknown>();
 
   const sendEvent = (item: Item, type: string, data: Json) => {

@@ -6,7 +6,7 @@ import { passUpgrade } from "./proxy";
 /** "lost": not forwarded. "unanswered": forwarded, but its response is withheld. */
 type Fate = "lost" | "unanswered" | undefined;
 
-/** `onAnswer`: gets the status of each answer of the service. */
+/** `onAnswer`: receives the status of each response. */
 export function startServiceGate(
   service: { url: string },
   fateOf: (request: ReceivedRequest) => Fate,

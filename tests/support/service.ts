@@ -8,7 +8,7 @@ import { createService, type ServiceOptions } from "@/lib/service/index";
 import { SERVICE_SCHEMA } from "@/lib/service/store/baseline";
 import { SqliteConnection } from "@/lib/shared/database/sqlite";
 import { closeAfterwards } from "./close-afterwards";
-import { queryDatabase, createDatabase, inSchema, type TestDatabase } from "./postgres-server";
+import { createDatabase, inSchema, queryDatabase, type TestDatabase } from "./postgres-server";
 
 const ORIGIN = "http://service.test";
 const workerPath = join(process.cwd(), "dist", "node-worker.mjs");

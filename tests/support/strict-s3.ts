@@ -247,7 +247,7 @@ export async function startStrictS3({ bucket = "blobs", pageSize = 1000 } = {}) 
       objects.set(key, { parts: [part], size: part.size, etag: part.etag, at: new Date() });
     },
     faults,
-    /** The number of answers being sent. */
+    /** The number of responses in progress. */
     sending: () => sending,
     /** Matching requests wait until the returned function is called. */
     hold(on: RegExp): () => void {
@@ -274,7 +274,7 @@ const hmac = (key: string | Buffer, data: string) => createHmac("sha256", key).u
 const escape = (text: string) =>
   encodeURIComponent(text).replace(/[!'()*]/g, (letter) => `%${letter.charCodeAt(0).toString(16).toUpperCase()}`);
 
-/** Signature version 4, as its public specification says. */
+/** Signature version 4 as publicly specified. */
 function requireSignature(request: IncomingMessage, url: URL, body: Buffer, store: { accepts: typeof testKeys; aheadMs: number }): void {
   const { headers } = request;
   const { accessKeyId, secretAccessKey } = store.accepts;

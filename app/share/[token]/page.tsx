@@ -46,7 +46,7 @@ async function Shared({ token, page }: { token: string; page: SharedPage }) {
   const { title, maker, expiresAt, items, hasWorkflow, isCleaned } = page;
   const isOnlyItem = items.length === 1;
   const hasMedia = items.some(({ kind }) => kind === "video" || kind === "audio");
-  // The server does not know the reader's time zone.
+  // The server doesn't have the reader's time zone.
   const zone = { dateStyle: "medium", timeStyle: "short", timeZone: "UTC" } as const;
   const expiryText = `${new Intl.DateTimeFormat(await getLocale(), zone).format(expiresAt)} UTC`;
   return (

@@ -251,7 +251,7 @@ export function withLook(look: Look, control: AppControl, base: AppControl): App
       return { kind: "text", isLong: look === "long" };
     case "number":
     case "slider": {
-      // Without the service's list of nodes the workflow's value alone does not say whether the number is whole.
+      // Without the service's node list, the value alone doesn't determine whether the number is an integer.
       const isWhole = [control, base].some((item) => item.kind === "seed" || (item.kind === "number" && item.isWhole));
       return { kind: "number", isWhole, isSlider: look === "slider", ...range, ...(step !== undefined && { step }) };
     }
@@ -276,7 +276,7 @@ export function choicesText(control: Extract<AppControl, { kind: "choice" }>): s
   return control.choices.map(({ value, label }) => (label ? `${String(value)} = ${label}` : String(value))).join("\n");
 }
 
-/** A value that the workflow knows keeps its type: the number 2 does not become the text "2". */
+/** An existing value keeps its type: the number 2 does not become the text "2". */
 export function choicesOf(text: string, base: AppControl): Extract<AppControl, { kind: "choice" }>["choices"] {
   const baseChoices = base.kind === "choice" ? base.choices : [];
   return text.split("\n").flatMap((line) => {

@@ -180,7 +180,7 @@ function Others({ graph, catalogue, inputs, onAdd }: OthersProps) {
 
 type OutputsCardProps = { definition: AppDefinition; catalogue?: ObjectInfo; onChange: (outputs: AppOutput[]) => void };
 
-/** Which output nodes are results of the app, and their names. None chosen means all. */
+/** The output nodes that are the app's results, and their names. None means all. */
 export function OutputsCard({ definition: { graph, outputs }, catalogue, onChange }: OutputsCardProps) {
   const t = useTranslations("apps.make.outputs");
   const availableOutputs = useMemo(() => {

@@ -29,7 +29,7 @@ export type Source =
   /** `unsupported`: what the editor's App mode asks for but the form cannot. */
   | { kind: "ready"; draft: Draft; unsupported?: readonly string[]; app?: AppView; catalogue?: ObjectInfo };
 
-/** A new app: made from a past job's workflow, or from the one that is open in Run, with its current values. */
+/** A new app from a past job's workflow, or from the one open in Run, with its current values. */
 export function useNewSource(memberId: string, job: string | undefined): Source {
   const t = useTranslations();
   const connection = useConnection();
@@ -45,7 +45,7 @@ export function useNewSource(memberId: string, job: string | undefined): Source 
     const runSourceResult = await openRunSource({ job }, createRunApi(connection));
     setOfJob(runSourceResult.ok ? { file: runSourceResult.value } : { refusal: runSourceResult.failure });
   });
-  // A draft kept across a reload is restored first.
+  // A draft from before a reload is restored first.
   useEffect(() => void Promise.resolve().then(() => look()), [job, id]);
   const file = job === undefined ? inRun : ofJob && "file" in ofJob ? ofJob.file : undefined;
   const fallbackName = t(job === undefined ? "run.pasted" : "apps.make.new");

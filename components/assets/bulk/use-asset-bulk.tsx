@@ -28,9 +28,9 @@ type Choices = {
   connection: string | undefined;
   onDone: (assetAction: AssetAction, entries: readonly Entry[]) => void;
   onUnfinished: (entries: readonly Entry[]) => void;
-  /** An act on the selection is in progress. */
+  /** An action on the selection is in progress. */
   onStarted: () => void;
-  /** The act was undone in time. */
+  /** The action was undone in time. */
   onRestored: (assets: readonly AssetTarget[]) => void;
 };
 
@@ -189,7 +189,7 @@ type AssetLinesProps = {
   rights: AssetRights;
 };
 
-/** A line for each act on assets, with the outcome of every asset. */
+/** One line per action on assets, with the outcome of every asset. */
 export function AssetLines({ bulk, connection, rights }: AssetLinesProps) {
   const t = useTranslations("assets.bulk");
   const removesFiles = useFeature("fileRemoval");
@@ -249,7 +249,7 @@ export function AssetLines({ bulk, connection, rights }: AssetLinesProps) {
   );
 }
 
-/** The most assets in one act. */
+/** Maximum assets per action. */
 export const MAX_IN_ACT = 100_000;
 
 /** All assets of a query. Keeps only the fields that an action needs, since there may be very many. */

@@ -17,7 +17,7 @@ const EditDialog = dynamic(() => import("./edit-dialog").then((module) => module
 
 type AssetActionsProps = { asset: AssetView; connectionId?: string; connection?: string; rights: AssetRights; edits: AssetEdits };
 
-/** The possible actions for one asset; impossible ones are absent, with the reason given once. */
+/** The available actions for one asset, with the reason for unavailable ones. */
 export function AssetActions({ asset, connectionId, connection, rights, edits }: AssetActionsProps) {
   const t = useTranslations("assets.details");
   const removesFiles = useFeature("fileRemoval");

@@ -52,7 +52,7 @@ function Value({ text }: { text: string }) {
 
 type Row = [label: string, value: ReactNode];
 
-/** Every known field of this asset, the most wanted first; a field that the service does not send has no row. */
+/** Every known field of this asset, most important first; unsent fields have no row. */
 export function AssetFacts({ asset, connectionId, connection }: { asset: AssetDetail; connectionId?: string; connection?: string }) {
   const t = useTranslations("assets.details");
   const locale = useLocale();
@@ -126,7 +126,7 @@ function Rows({ rows, className, children }: { rows: readonly Row[]; className?:
   );
 }
 
-/** The table has the full width: beside its name it would be too narrow. */
+/** The table uses the full width, since it would be too narrow next to its name. */
 function Values({ label, values, none }: { label: string; values: Record<string, unknown>; none: string }) {
   const isNone = Object.keys(values).length === 0;
   return (

@@ -144,7 +144,7 @@ export function AssetSummary({ asset, connectionId, isShownWhole = false }: Asse
   return <p className="text-ink-3">{parts.filter(Boolean).join(" · ")}</p>;
 }
 
-/** The usual name of the format: the extension, otherwise the media type, unless that only says "binary data". */
+/** The format's common name: the extension, otherwise the media type, unless that is generic binary. */
 function formatOf(asset: AssetView): string | undefined {
   const { mimeType } = asset;
   const type = mimeType === "application/octet-stream" ? undefined : mimeType?.split("/").at(-1)?.split(/[;+]/)[0];

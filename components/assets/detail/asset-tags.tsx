@@ -132,7 +132,7 @@ type Choices = {
 };
 type Going = { id: string; name: string };
 
-/** The service's answer about a tag, or why it refused. */
+/** The service's response about a tag, or its refusal. */
 type EditOutcome = { kind: "hadIt" | "hadNot"; tag: string } | { kind: "absent" } | { kind: "refused"; failure: ApiFailure };
 
 /** Edits one asset optimistically; the response corrects it and a refusal reverts it. */

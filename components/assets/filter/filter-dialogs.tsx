@@ -82,7 +82,7 @@ export function TagDialog({ query, connectionId, loadedTags, onChange, onClose }
   const search = typed.trim();
   const tagsState = useTags(connectionId, search.includes(",") ? "" : search);
   const refined = useRefinedTags(connectionId, query);
-  // Rows that arrive one by one would move under the pointer: the first ones appear only once both requests are answered.
+  // Late rows would move under the pointer, so they appear only once both requests are answered.
   const isAsking = connectionId !== undefined && (tagsState.state === "asking" || refined.state === "asking");
   const [isReady, setReady] = useState(!isAsking);
   if (!isReady && !isAsking) setReady(true);

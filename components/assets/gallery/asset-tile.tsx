@@ -24,7 +24,7 @@ type AssetTileProps = {
   /** The connection named by the address, if any. */
   connection?: string;
   edge: ThumbnailEdge;
-  /** Other assets have the same name, so more is shown beside it. */
+  /** Other assets have the same name, so more is shown next to it. */
   isNamesake: boolean;
   fit: "cover" | "contain";
   isOpen: boolean;

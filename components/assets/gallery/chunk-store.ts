@@ -28,7 +28,7 @@ export function createChunkStore(read: ReadPage, options: { leads: boolean }) {
   let total: number | undefined;
   /** The old length is used until the next response. */
   let isAnew = true;
-  /** Without a total: where the list was seen to end, or its least length. */
+  /** Without a total: the end of the list once seen, or its minimum length. */
   let seen = 0;
   let isEndSeen = false;
   /** Rows that arrived at the top since, not shown yet. */
@@ -54,7 +54,7 @@ export function createChunkStore(read: ReadPage, options: { leads: boolean }) {
     const usedLead = lead;
     const result = await read({ offset: offset + usedLead, limit }, signal);
     if (result.ok) learn(result.value, offset + result.value.assets.length, limit);
-    // The top grew between the last answer and this one, so these rows are further down than requested.
+    // The list grew at the top since the last response, so these rows are further down than requested.
     return result.ok && lead !== usedLead && !signal.aborted ? read({ offset: offset + lead, limit }, signal) : result;
   }
 
@@ -188,7 +188,7 @@ export type AssetsSource = {
   /** Grows with every change of the loaded rows. */
   version: number;
   count: number;
-  /** The length of the whole list; undefined where the service does not say. */
+  /** The length of the whole list; undefined if the service reports none. */
   total: number | undefined;
   at: (index: number) => AssetView | undefined;
   indexOf: (id: string) => number;
@@ -205,7 +205,7 @@ export type AssetsSource = {
   /** Rows at the top of the list, or on the page, that the service sent in an unknown shape. */
   unreadable?: number;
   atMs: number | undefined;
-  /** To be called after an act that changed the list. */
+  /** Call after an action that changed the list. */
   refresh: () => void;
   /** Changes one asset in place. */
   patch: (id: string, change: (asset: AssetView) => AssetView) => void;

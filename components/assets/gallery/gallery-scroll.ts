@@ -29,7 +29,7 @@ export function createGalleryScroll<S extends Shape>(setRendered: (range: Render
   /** Undefined until the browser has measured the width. */
   let shape: S | undefined;
   let position: Position = { scrollPx: 0, atPx: 0 };
-  /** The newest that React was given, and the newest that is on the screen. */
+  /** The newest value given to React, and the newest on screen. */
   let rendered: RenderedRows<S> | undefined;
   let current: RenderedRows<S> | undefined;
 

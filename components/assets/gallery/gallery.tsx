@@ -179,7 +179,7 @@ export function useRequestedRows(
   useEffect(() => () => request(0, 0), [request]);
 }
 
-/** An opening panel narrows the gallery: the tile that it shows is kept in view. */
+/** Opening a panel narrows the gallery: its tile is kept in view. */
 function useKeepInView(openId: string | undefined, source: AssetsSource, gallery: GalleryView<GalleryLayout>): void {
   const last = useRef<string>(undefined);
   const columns = gallery.rendered?.columns;

@@ -78,7 +78,7 @@ export function RubberBand({ gallery, source, picking }: { gallery: GalleryView<
       setBox(undefined);
       if (!was?.isBand) return;
       settle(was);
-      // The click that ends a band must not act on the tile under it.
+      // The click that ends a band must not activate the tile under it.
       const swallow = (event: MouseEvent) => {
         event.stopPropagation();
         event.preventDefault();

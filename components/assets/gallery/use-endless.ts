@@ -50,7 +50,7 @@ export function useEndless({ query, connectionId, first, isOn }: EndlessOptions)
     if (store.loadedChunks() === 0) store.adopt(latest);
     else if (isOther && (isAtTop || store.count() === 0)) store.adopt(latest);
     else if (!isOther) patchAll(store, latest);
-    // The service answers again: chunks in view that it refused are read again.
+    // The service responds again, so visible chunks that it refused are reread.
     if (store.failure()) store.refresh();
   }, [latest, isOther, isAtTop, isOn, store]);
 
@@ -194,7 +194,7 @@ export function aroundPage(page: Page, offset: number, list: AssetsSource): Asse
   };
 }
 
-/** Keeps the position in an endless list in the address, for Back, a reload and links. No request is made. */
+/** Stores the position in an endless list in the URL, for Back, a reload and links. Makes no request. */
 export function noteOffset(index: number): void {
   const address = new URL(window.location.href);
   const before = address.searchParams.get("offset");

@@ -21,7 +21,7 @@ type TileKeys = {
 };
 
 const moving = new Set(["j", "k"]);
-/** These act once while held down. */
+/** These keys act once while held down. */
 const acting = new Set(["x", " ", "i", "Enter"]);
 
 /** Arrows, j and k move through the list, and with Shift select; x selects, i opens the panel, Enter the page, Space the viewer. */
@@ -131,7 +131,7 @@ type AllTilesKey = {
   list: RefObject<HTMLElement | null>;
 };
 
-/** Ctrl A or ⌘ A selects what is in view; pressed again, all that match. */
+/** Ctrl A or ⌘ A selects visible tiles; pressed again, all matching ones. */
 export function useAllTilesKey({ source, picking, inView, list }: AllTilesKey): void {
   useAllKey(
     () => picking.store.ids().size > 0 || list.current?.contains(document.activeElement) === true,

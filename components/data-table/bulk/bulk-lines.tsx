@@ -130,7 +130,7 @@ type MovingLineProps = {
   onStop: () => void;
 };
 
-/** An act on many things, while it runs. */
+/** A bulk action in progress. */
 function MovingLine({ text, share, waitMs, isStopping, onStop }: MovingLineProps) {
   const t = useTranslations("common.bulk");
   const wait = waitMs === undefined ? "" : ` · ${t("waiting", { seconds: Math.ceil(waitMs / 1000) })}`;

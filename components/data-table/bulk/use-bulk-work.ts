@@ -34,7 +34,7 @@ type Choices<Act, Item, Query, Entry> = {
 
 const forever = new AbortController().signal;
 
-/** Acts on many things, each separately: they can be undone for a moment, are then carried out, can be stopped, and report each outcome. */
+/** Bulk actions: each can be undone for a moment, then runs, can be stopped and reports each outcome. */
 export function useBulkWork<Act, Item extends { id: string }, Entry extends { id: string }, Query = never>({
   connection,
   carryOut,
@@ -155,7 +155,7 @@ export function useBulkWork<Act, Item extends { id: string }, Entry extends { id
       if (items.length === 0 && walkResult.items.length > 0) drop(key);
       else await run({ action, items }, { key, isCut: walkResult.isCut });
     },
-    /** Repeats the act for the entries that `isIncluded` accepts; the result keeps all entries. */
+    /** Repeats the action for the entries that `isIncluded` accepts; the result keeps all entries. */
     retry: async (key: number, isIncluded: (entry: Entry) => boolean) => {
       const phase = startedWorks.find((item) => item.key === key)?.phase;
       if (phase?.kind !== "done") return;

@@ -5,7 +5,7 @@ import { useEscape } from "@/components/ui/hooks/page-keys";
 import { useFocusWhenLost } from "@/components/ui/result-line";
 import { type Tone, ToneIcon } from "@/components/ui/status-badge";
 
-/** Laid over the list's lower edge: acts in progress and their outcomes, above the actions for the selected rows. */
+/** Over the list's lower edge: running actions and their outcomes, above the actions for selected rows. */
 export function LowerEdge({ children }: { children: ReactNode }) {
   return (
     <div
@@ -17,7 +17,7 @@ export function LowerEdge({ children }: { children: ReactNode }) {
   );
 }
 
-/** A line for each act, in the order in which they began. `label` names them all. */
+/** One line per action, in starting order. `label` names them all. */
 export function WorkLines({ label, children }: { label: string; children: ReactNode }) {
   return (
     <div role="region" aria-label={label} className="flex max-w-[calc(100%-32px)] flex-col items-center gap-2">

@@ -28,7 +28,7 @@ export function useConnection(): CurrentConnection | undefined {
   return connections.find(({ id }) => id === connectionParam) ?? connections.find(({ id }) => id === currentId);
 }
 
-/** The same, but only if this member may ask its service directly. */
+/** The same, but only if this member may call its service directly. */
 export function useSeenConnection(): CurrentConnection | undefined {
   const currentConnection = useConnection();
   return useRunsAppsOnly() ? undefined : currentConnection;

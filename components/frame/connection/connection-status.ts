@@ -16,7 +16,7 @@ export const connectionTone: Readonly<Record<ConnectionStatus, Tone>> = {
   unknown: "off",
 };
 
-/** "answer", or the code of a failure. */
+/** "answer", or a failure code. */
 export type LastResponse = string;
 
 const failureStatus: Readonly<Partial<Record<string, ConnectionStatus>>> = {
@@ -31,10 +31,10 @@ const failureStatus: Readonly<Partial<Record<string, ConnectionStatus>>> = {
   UPSTREAM_ERROR: "failing",
 };
 
-/** The last response to the pages overrides an earlier check: the status is green only if that answer was good. */
+/** The last response overrides an earlier check: the status is green only if that response succeeded. */
 export function statusNow(checked: ConnectionStatus = "unknown", last?: LastResponse): ConnectionStatus {
   if (last === undefined) return checked;
-  // An account on the waiting list gets answers too.
+  // Waitlisted accounts get responses too.
   if (last === "answer") return checked === "waitlisted" ? checked : "active";
   return own(failureStatus, last) ?? (checked === "active" ? "unknown" : checked);
 }

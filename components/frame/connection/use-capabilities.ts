@@ -11,7 +11,7 @@ type MissingCapabilities = Readonly<Record<string, ReadonlySet<Capability>>>;
 const none: ReadonlySet<Capability> = new Set();
 const useMissing = create<MissingCapabilities>(() => ({}));
 
-/** An act that a service refused as absent is no longer offered in this tab. */
+/** An action that a service refused as absent is no longer offered in this tab. */
 onResponse(({ path, method, failure }) => {
   if (method === "GET") return;
   const details = failure && isMissingOperation(failure) && isObject(failure.details) ? failure.details : {};
@@ -32,9 +32,9 @@ export function useCapabilities(connection: string | undefined, of: readonly Cap
   const data = current?.connection === connection ? current?.capabilities : undefined;
   const refused = useMissing((all) => (connection === undefined ? none : (all[connection] ?? none)));
   return {
-    /** Undefined: unknown, or not known yet. */
+    /** Undefined: unknown or not loaded yet. */
     has: (capability: Capability): boolean | undefined => (refused.has(capability) ? false : (data?.[capability] ?? undefined)),
-    /** An act was refused as absent. */
+    /** An action was refused as absent. */
     isRefused: (capability: Capability) => refused.has(capability),
     isAsking: isLoading && data === undefined,
     failure: error,

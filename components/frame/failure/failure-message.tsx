@@ -27,7 +27,7 @@ export function FailureMessage({ failure, about, onRetry, actions, className }: 
   const common = useTranslations("common");
   const code = toFaultCode(failure);
   const isSessionWatched = useIsSessionWatched();
-  // The page's banner shows the reason. A failed action shows it where it was tried.
+  // The page's banner shows the reason. A failed action shows it in place.
   if (code === "UNAUTHORIZED" && isSessionWatched && onRetry) return null;
   const reason = failure.message ? t("reason", { message: failure.message }) : undefined;
   const download = code === "UPSTREAM_TOO_LARGE" && isObject(failure.details) ? textOf(failure.details.download) : undefined;

@@ -29,7 +29,7 @@ export function ToolBar({ label, isLong = false, children }: { label: string; is
 
 type FreshnessProps = { atMs: number | undefined; isFailing: boolean };
 
-/** "live", "12 s old", or "not updated since 14:02": an outdated page always says so. */
+/** "live", "12 s old", or "not updated since 14:02", so that an outdated page is marked. */
 export function Freshness({ atMs, isFailing }: FreshnessProps) {
   const t = useTranslations("common.age");
   const nowMs = useNow();

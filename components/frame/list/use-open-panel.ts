@@ -49,7 +49,7 @@ export function useOpenPanel(name: string, pageOf: (id: string) => `/${string}`)
   const [panel] = useState(() => createOpenPanel(name, id));
   useEffect(() => panel.settle(), [panel, id]);
   useEffect(() => {
-    // A link made on a wide screen opens the item's page on a narrow one.
+    // A link from a wide screen opens the item's page on a narrow one.
     if (id !== undefined && !window.matchMedia(MIN_PANEL_WIDTH).matches) router.replace(pageOf(id));
   }, [id, pageOf, router]);
   return panel;

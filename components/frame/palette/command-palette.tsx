@@ -22,7 +22,7 @@ const MAX_COUNT = 6;
 
 type SoughtAssets = { text: string; assets: readonly AssetView[]; failure?: ApiFailure };
 
-/** Searches assets by a part of their name at the service, which alone knows them all. */
+/** Searches assets by name at the service, which has the full list. */
 function useSoughtAssets(typed: string): SoughtAssets | undefined {
   const seenConnection = useSeenConnection();
   const connection = seenConnection?.id;
@@ -38,7 +38,7 @@ function useSoughtAssets(typed: string): SoughtAssets | undefined {
 
 const MAX_TEXT = 200;
 
-/** Finds pages, jobs, workflows, samples, assets, connections and acts by typing: arrows move, Enter or a click runs the choice. */
+/** Finds pages, jobs, workflows, samples, assets, connections and actions by typing: arrows move, Enter or a click runs the choice. */
 export function CommandPalette({ onClose }: { onClose: () => void }) {
   const t = useTranslations("frame.palette");
   const errors = useTranslations("errors");

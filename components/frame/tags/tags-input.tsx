@@ -52,7 +52,7 @@ export function TagsInput({ connection, value, loadedTags: loadedTags = [], onTe
   );
 }
 
-/** The tag meant by a typed part: the only one offered, unless the text is a complete tag. */
+/** The tag matching a typed part: the only suggestion, unless the text is a complete tag. */
 export function onlyTag(typed: string, offered: readonly string[]): string | undefined {
   if (typed === "" || offered.includes(typed)) return typed || undefined;
   return offered.length === 1 ? offered[0] : undefined;
@@ -74,12 +74,12 @@ export type TagCount = { name: string; count: number | undefined };
 type TagsAnswer = { tags: { name: string; count: number }[] };
 type RefineAnswer = { tag_counts: Record<string, number> };
 
-/** `absent`: the service has no such list. `unknown`: it did not say, for some other reason. */
+/** `absent`: the service has no such list. `unknown`: any other reason. */
 type TagsState = { state: "asking" | "present" | "absent" | "unknown"; tags: TagCount[]; failure?: ApiFailure };
 
 const quiet = { revalidateOnFocus: false, revalidateIfStale: false, shouldRetryOnError: false, keepPreviousData: true };
 
-/** Null: the service answered that it has no such list. */
+/** Null: the service has no such list. */
 function tagsState(tags: TagCount[] | null | undefined, failure: ApiFailure | undefined): TagsState {
   if (failure) return { state: "unknown", tags: tags ?? [], failure };
   if (tags === null) return { state: "absent", tags: [] };

@@ -5,7 +5,7 @@ import { createStore } from "zustand/vanilla";
 /** Jobs that are being or about to be cancelled, stopped or removed, by the part of the page that began it. Empty on the server. */
 const store = createStore<ReadonlyMap<object, readonly string[]>>(() => new Map());
 
-/** Reports these jobs as busy, so that no other part of the page starts the same act or reports it again. */
+/** Marks these jobs as busy, so that no other part of the page repeats the action or its report. */
 export function useTellBusy(ids: readonly string[]): void {
   const [source] = useState(() => ({}));
   const joinedIds = ids.join("\n");

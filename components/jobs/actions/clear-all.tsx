@@ -11,7 +11,7 @@ import { type ApiFailure } from "@/lib/browser/read-failure";
 
 type ClearAllProps = {
   words: "queue.clear" | "history.clear";
-  /** The number of entries; absent where the service does not say. */
+  /** The number of entries; absent if the service reports none. */
   count: number | undefined;
   /** A word that must be typed first, where the entries cannot be restored. */
   word?: string;
@@ -93,7 +93,7 @@ export function useClearAll<Answer>(path: `/${string}`, leftPath: `/${string}`, 
     const result = await clearAll<Answer>(path, leftPath);
     setBusy(false);
     if (!result.ok) return result.failure;
-    // If the service does not name what it cleared, only the next list shows it.
+    // If the service doesn't name cleared jobs, only the next list shows it.
     await refresh();
     setCleared({ shownCount, outcome: result.value });
     return undefined;

@@ -31,7 +31,7 @@ export function cancelJobs(jobs: readonly TargetJob[], work: Work): Promise<Resu
   });
 }
 
-/** Removes from the history. The service does not name what it removed; only its acceptance can be reported. */
+/** Removes from the history. The service doesn't name removed jobs, so only its acceptance is reported. */
 export function removeJobs(jobs: readonly TargetJob[], work: Work): Promise<ResultEntry[]> {
   async function removeBatch(batch: readonly TargetJob[]): Promise<BatchOutcome<ResultEntry>> {
     const result = await post<unknown>("/api/history", { delete: batch.map(({ id }) => id) }, work);
@@ -42,7 +42,7 @@ export function removeJobs(jobs: readonly TargetJob[], work: Work): Promise<Resu
 
 type EndJobs = (fittingJobs: readonly TargetJob[]) => Promise<ResultEntry[]>;
 
-/** Jobs that are known to be in the wrong state get that outcome without a request. */
+/** Jobs in a wrong state get that outcome without a request. */
 async function fitting(action: "cancel" | "remove", jobs: readonly TargetJob[], work: Work, carryOut: EndJobs): Promise<ResultEntry[]> {
   const unfit = jobs.filter((job) => !fits(action, job));
   work.onDone(unfit.length);
@@ -174,7 +174,7 @@ async function lookUp(
   return entries;
 }
 
-/** Undefined if not known. */
+/** Undefined if unknown. */
 async function stateOf(id: string, work: Work): Promise<JobState | "missing" | undefined> {
   const path = withQuery(`/api/jobs/${encodeURIComponent(id)}`, { connection: work.connection });
   const result = await callWithRetry<{ status?: string }>(path, { cache: "no-store" }, work);

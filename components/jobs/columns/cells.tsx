@@ -44,7 +44,7 @@ export function stateCell(cell: StateCell): ReactNode {
   );
 }
 
-/** A list has few states: each badge is made once for its words. */
+/** Lists have few states, so each badge is created once. */
 const badges = new WeakMap<CellWords, Map<string, ReactNode>>();
 
 function badgeOf(words: CellWords, { word, state }: JobRow): ReactNode {
@@ -220,7 +220,7 @@ export function useRowClick(onOpen?: (id: string) => boolean): (event: MouseEven
         // Selecting text to copy it is no click.
         if (!isLink && window.getSelection()?.isCollapsed === false) return;
         event.preventDefault();
-        // The second click of a double click would hit this row, which is open by now, or a dialog that has gone.
+        // The second click of a double click would hit this open row or a closed dialog.
         if (event.detail > 1) return;
         if (!onOpen?.(id)) router.push(jobHref(id, connectionParam));
       } else if (!isLink && isForTab(event)) {

@@ -1,4 +1,4 @@
-// Which columns the list of jobs has, their order and widths: pure, and validates what the browser has stored.
+// The columns of the job list, their order and widths. Pure; validates the stored choice.
 
 import { useTranslations } from "next-intl";
 import { useMemo, useSyncExternalStore } from "react";
@@ -14,7 +14,7 @@ export type ColumnChoice = {
   order: readonly ColumnId[];
   hidden: readonly ColumnId[];
   widths: Readonly<Record<string, number>>;
-  /** Pinned inputs: shown beside the workflow while a job is open. */
+  /** Pinned inputs: shown next to the workflow while a job is open. */
   pinned: readonly ColumnId[];
   isCompact: boolean;
 };

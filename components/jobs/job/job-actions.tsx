@@ -117,7 +117,7 @@ export function JobActionResult({ facts: { job }, actions }: JobActionsProps) {
   );
 }
 
-/** Ignores the second click of a double click, even if the first was answered in between. */
+/** Ignores the second click of a double click, even after a response in between. */
 function oncePressed(act: () => void) {
   return ({ detail }: MouseEvent) => (detail > 1 ? undefined : act());
 }

@@ -140,7 +140,7 @@ function RawWords({ words }: { words: Words }) {
 
 const DAY_MS = 86_400_000;
 
-/** In the reader's time zone, which only the browser knows; the date is added if it is another day. */
+/** In the reader's time zone, which only the browser has; the date is added if it is another day. */
 function Clock({ ms }: { ms: number }) {
   const clock = useTimeFormat();
   const isOfToday = useNow() - ms < DAY_MS;

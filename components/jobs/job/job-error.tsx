@@ -138,7 +138,7 @@ type JobMissingProps = {
   isForbidden?: boolean;
   /** The id can't be part of a URL, so no request was sent. */
   isUnopenable?: boolean;
-  /** The link back, where the list is not beside it. */
+  /** The link back, if the list isn't next to it. */
   backLink?: ReactNode;
 };
 
@@ -147,7 +147,7 @@ export function GoneBadge() {
   return <StatusBadge tone="off" word={useTranslations("jobs.job.missing")("badge")} />;
 }
 
-/** Most services answer the same for a deleted job and for another person's; so does this page. */
+/** Most services respond the same for a deleted job and for another person's; so does this page. */
 export function JobMissing({ existed, wasMoving = false, isForbidden = false, isUnopenable = false, backLink }: JobMissingProps) {
   const t = useTranslations("jobs.job.missing");
   const cannotOpen = useTranslations("common")("cannotOpen");

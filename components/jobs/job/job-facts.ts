@@ -83,7 +83,7 @@ export function toJobFacts(detail: JobDetail, status?: JobStatus): JobFacts {
   return status ? withStatusFacts(facts, toStatusFacts(status)) : facts;
 }
 
-/** The last known facts of a job that its service no longer has: it neither waits nor runs, and its end is unknown. */
+/** The last known facts of a job that its service no longer has; its end is unknown. */
 function toGone(facts: JobFacts): JobFacts {
   if (facts.job.terminal) return facts;
   const { progress: _progress, ...job } = facts.job;

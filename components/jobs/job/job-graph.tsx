@@ -127,7 +127,7 @@ export function JobTimeline({ facts: { job, timeline } }: { facts: JobFacts }) {
     ...span,
     endMs: span.endMs ?? (job.terminal ? (endedMs ?? span.startMs) : undefined),
   }));
-  // The job's own span is not drawn, but scales the bars, so that none appears longer than it ran.
+  // The job's own span is not drawn, but scales the bars.
   const whole = { startMs: startedMs, endMs: endedMs ?? (job.terminal ? startedMs : undefined) };
   const [waitBar, ...bars] = barsOf([...spans, whole], nowMs);
   return (

@@ -90,7 +90,7 @@ const order = ["in_progress", "pending", "completed", "failed", "cancelled"] as 
 /** `total`: of the list that is shown. */
 type StatusFilterProps = { list: ListName; state: JobListState; total?: number };
 
-/** Each chip adds or removes its state. Counts are shown where they are known without a request. */
+/** Each chip toggles its state. Counts are shown if known without a request. */
 export function StatusFilter({ list, state: listState, total }: StatusFilterProps) {
   const t = useTranslations("jobList");
   const states = useTranslations("frame.states");

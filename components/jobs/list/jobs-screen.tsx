@@ -91,7 +91,7 @@ type JobListScreenProps = {
   onDone: () => void;
 };
 
-/** The jobs or the history: filters, views, columns, rows with the open job beside them, selection and pages. */
+/** The jobs or the history: filters, views, columns, rows with the open job in a panel, selection and pages. */
 export function JobListScreen({
   displayed,
   initialQuery,

@@ -76,7 +76,7 @@ export function viewHref(list: ListName, query: string, connection: string | und
   return withQuery(`/${list}`, { ...values, view: query === "" ? "all" : undefined, connection });
 }
 
-/** The API path of a query, also the browser's cache key. Filters that no service supports are answered from the job index. */
+/** The API path of a query, also the cache key. Filters that no service supports use the job index. */
 export function listApiPath(list: ListName, query: JobSearchQuery, connection: string | undefined): `/${string}` {
   if (isPlainHistory(list, query)) return withQuery("/api/history_v2", { offset: query.offset, max_items: query.limit, connection });
   return withQuery(isSearch(query) ? "/api/console/jobs/search" : "/api/jobs", { ...requestQuery(list, query), connection });

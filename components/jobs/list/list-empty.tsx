@@ -21,7 +21,7 @@ export function ListEmpty({ list, state, total, canRun }: ListEmptyProps) {
   const reset = (href: string, label: string) => <ButtonLink href={href}>{label}</ButtonLink>;
   if (query.offset > 0 && total !== 0) {
     const last = total === undefined ? undefined : lastOffset(total, query.limit);
-    // If this was the last page and its rows have just gone, the first page is offered.
+    // If this was the last page and its rows are gone, offers the first page.
     const firstPageLink =
       last === undefined || last >= query.offset
         ? reset(hrefOf({ offset: 0 }), pages("firstPage"))

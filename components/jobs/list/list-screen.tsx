@@ -74,7 +74,7 @@ export function ListScreen({
   );
 }
 
-/** The frame of an open job: beside the list on wide screens, over it on narrow ones. It is drawn before its content. */
+/** The frame of an open job: next to the list on wide screens, over it on narrow ones. Drawn before its content. */
 export function JobPanelFrame({ className, ...rest }: ComponentProps<"aside">) {
   return (
     <aside

@@ -170,7 +170,7 @@ const MAX_SHOWN = 50;
 
 async function readChoices(path: `/${string}`): Promise<WorkflowChoice[]> {
   const result = await callApi<{ workflows: WorkflowChoice[] }>(path);
-  // Those seen on the page are still offered, and an id can be pasted.
+  // Offers those seen on the page; an id can be pasted.
   return result.ok ? result.value.workflows : [];
 }
 

@@ -41,7 +41,7 @@ type SelectionActionsProps = {
   connection?: string;
   inputs?: readonly InputId[];
   bulk: Bulk;
-  /** Called after an act, as the list has changed. */
+  /** Called after an action that changed the list. */
   onDone: () => void;
   onClear: () => void;
   canRun: boolean;
@@ -164,7 +164,7 @@ async function saveNamed(ids: readonly string[], format: ExportFormat, { connect
 
 type BulkConfirmProps = { pendingAct: PendingJobAction | undefined; onClose: () => void; onConfirm: () => void };
 
-/** Asks for confirmation with the number; a number beyond the limit of one action is reported beforehand. */
+/** Confirms with the number; a number beyond the limit of one action is reported beforehand. */
 function BulkConfirm({ pendingAct, onClose, onConfirm }: BulkConfirmProps) {
   const t = useTranslations("acts");
   if (!pendingAct) return null;

@@ -11,7 +11,7 @@ import { type JobAction, useJobWork } from "../actions/use-job-work";
 import { type JobRow, toJobRow } from "../job-row";
 import { listApiPath } from "./list-address";
 
-/** `count` is undefined where the service does not report it; `query` is set where the jobs are not known by id yet. */
+/** `count` is undefined if the service doesn't report it; `query` is set while the jobs' ids are unknown. */
 export type PendingJobAction = { action: JobAction; count: number | undefined; jobs?: readonly TargetJob[]; query?: JobSearchQuery };
 
 type Choices = {

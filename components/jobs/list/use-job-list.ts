@@ -18,7 +18,7 @@ export type FirstAnswer = Promise<Result<TimedValue<JobsView>, Failure>>;
 
 type JobList = {
   list: ListName;
-  /** The address as the server read it, and the answer it got. */
+  /** The URL as read by the server, and its response. */
   initialQuery: JobSearchQuery;
   first: FirstAnswer;
   links: ListLinks;

@@ -13,7 +13,7 @@ import {
   tileRect,
   tilesIn,
 } from "./coverage";
-import { clipped, isEmpty, emptyRect, outward, type Point, type Rect, type Size, wholeOf } from "./geometry";
+import { clipped, emptyRect, isEmpty, outward, type Point, type Rect, type Size, wholeOf } from "./geometry";
 
 export type AreaWork = Generator<Rect, SavedTiles>;
 

@@ -5,7 +5,7 @@
 import { createStore } from "zustand/vanilla";
 import { type AreaWork, clearAll, floodFill, invertAll, paintShape, type Shape } from "./areas";
 import { compactTile, copyTile, type Coverage, createCoarse, invertRows, putTile, type SavedTiles, TILE, tileRect } from "./coverage";
-import { isEmpty, emptyRect, type Point, type Rect } from "./geometry";
+import { emptyRect, isEmpty, type Point, type Rect } from "./geometry";
 import { beginShownStroke, type Brush, type BrushPoint, type ShownStroke } from "./stroke";
 
 export type MaskState = {

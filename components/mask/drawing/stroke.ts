@@ -18,7 +18,7 @@ import {
   tileRect,
   tilesIn,
 } from "./coverage";
-import { clipped, holds, union, emptyRect, outward, type Point, type Rect, wholeOf } from "./geometry";
+import { clipped, emptyRect, holds, outward, type Point, type Rect, union, wholeOf } from "./geometry";
 
 export type Brush = { diameter: number; /** 0 all soft to 1 sharp. */ hardness: number; isErasing: boolean };
 /** Pressure scales the diameter: 0 to 1. */

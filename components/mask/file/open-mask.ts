@@ -1,4 +1,4 @@
-// Opens a picture by its names for drawing: its size, what is shown, and the mask that it already has.
+// Opens a picture by its names for drawing: its size, preview and existing mask.
 // Guarantees: never throws; checks known facts, then the length, then the header, before decoding a pixel; if the service hands out no
 // files, the preview is shown and the mask still has the original's size; an earlier mask that cannot be read is reported.
 
@@ -25,7 +25,7 @@ import {
 
 export type OpenedMask = {
   coverage: Coverage;
-  /** Absent where it cannot be shown. */
+  /** Absent if it can't be shown. */
   picture?: ShownPicture;
   earlier: Earlier;
   /** For original_ref, most reliable first. */

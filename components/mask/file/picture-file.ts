@@ -1,4 +1,4 @@
-// The picture that a mask is drawn for, and the names under which a service may know it.
+// The picture that a mask is drawn for, and its names at the service.
 // Guarantees: pure; the most reliable name is first. It is sent to POST /api/upload/mask as original_ref.
 
 import { readFailure } from "@/lib/browser/read-answer";
@@ -97,7 +97,7 @@ export function tooLarge({ bytes, width, height }: { bytes?: number } & Partial<
 const HEADER_BYTES = 32;
 
 export type FetchRefusal = { kind: "too-large"; why: TooLarge } | { kind: "failed"; failure: ApiFailure };
-export type FetchOptions = { signal?: AbortSignal; /** 0 to 1, where the length is known. */ onProgress?: (share: number) => void };
+export type FetchOptions = { signal?: AbortSignal; /** 0 to 1, if the length is known. */ onProgress?: (share: number) => void };
 
 /** `address`: as a page would request it, with the base path. */
 export async function fetchFile(address: string, { signal, onProgress }: FetchOptions = {}): Promise<Result<Blob, FetchRefusal>> {

@@ -119,7 +119,7 @@ type StatusBarProps = {
   onCommand: (command: Command) => void;
 };
 
-/** The drawing in words, and the zoom. The last act is also announced to screen readers. */
+/** The drawing in words, and the zoom. The last edit is also announced to screen readers. */
 export function StatusBar({ drawing, state, views, painter, isShown, onCommand }: StatusBarProps) {
   const t = useTranslations("masks");
   const locale = useLocale();

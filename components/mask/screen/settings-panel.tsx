@@ -51,7 +51,7 @@ function Slider({ label, value, least, max, step = 1, displayValue, title, isCur
 
 type SettingsPanelProps = SettingsProps & { isBusy: boolean; isOpen: boolean; onRectangle: (rect: Rect, isErasing: boolean) => void };
 
-/** Beside the drawing on wide screens; on narrow ones it opens over the drawing's lower part. */
+/** Next to the drawing on wide screens; on narrow ones it opens over the drawing's lower part. */
 export function SettingsPanel({ size, settings, isBusy, isOpen, onChange, onRectangle }: SettingsPanelProps) {
   const t = useTranslations("masks");
   return (

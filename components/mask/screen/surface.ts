@@ -2,7 +2,7 @@
 // Guarantees: the cost depends on the window's size, not the picture's; nothing is drawn after `close`.
 
 import { COARSE, type Coarse, type Coverage, isFar } from "../drawing/coverage";
-import { clipped, isEmpty, union, outward, type Point, type Rect, wholeOf } from "../drawing/geometry";
+import { clipped, isEmpty, outward, type Point, type Rect, union, wholeOf } from "../drawing/geometry";
 import { type MaskDocument } from "../drawing/mask-document";
 import { type ShownPicture } from "../file/picture-file";
 import { type Marks } from "./painter";

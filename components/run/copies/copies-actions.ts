@@ -112,7 +112,7 @@ export function createCopiesActions(store: RunStore, api: SubmitApi, context: Ru
   };
 }
 
-/** While some copies are not sent yet, the browser asks before the page is closed. */
+/** While some copies are unsent, the browser warns before the page is closed. */
 function keepPage(event: BeforeUnloadEvent): void {
   askToStay(event);
 }

@@ -23,7 +23,7 @@ type CopiesCardProps = { set: CopiesSet; fallbackName: string; canRun: boolean; 
 
 const SHOWN_AT_FIRST = 20;
 
-/** The copies of a run: progress, each copy's outcome with a link to its job, and what can still be done. */
+/** The copies of a run: progress, each copy's outcome with a job link, and available actions. */
 export function CopiesCard({ set, fallbackName, canRun, work }: CopiesCardProps) {
   const t = useTranslations("run.copies");
   const hrefs = useJobHrefs(set.connection);
@@ -33,7 +33,7 @@ export function CopiesCard({ set, fallbackName, canRun, work }: CopiesCardProps)
   const waiting = set.copies.flatMap(({ label, outcome }) => {
     if (outcome?.kind !== "accepted" || outcome.isCancelled || ending.pendingIds.has(outcome.jobId)) return [];
     const job = live.jobs.get(outcome.jobId);
-    // Jobs that are known to run or to have ended are not cancelled.
+    // Running and ended jobs are not cancelled.
     return !job || (!job.hasEnded && job.state !== "in_progress") ? [{ id: outcome.jobId, label }] : [];
   });
   return (

@@ -13,8 +13,8 @@ import {
   labelOf,
   type Literal,
   shownValue,
-  type VariationInput,
   type Variation,
+  type VariationInput,
   type VariationKind,
   variationKindsOf,
   variationOf,
@@ -32,7 +32,7 @@ type CopiesDialogProps = {
   request?: CopiesRequest;
   picture: PictureContext;
   hasRandomised: boolean;
-  /** Texts of this copy that are sent differently from what the form shows. */
+  /** Texts of this copy that are sent differently from the form. */
   filledFor: (edit: Edit, copy: number) => readonly FilledText[];
   isBusy: boolean;
   onClose: () => void;
@@ -43,7 +43,7 @@ const MAX_UNASKED = 20;
 
 type Choosable = { node: FormNode; field: FormField };
 
-/** Chooses which input changes from copy to copy, and how; shows what will be sent beforehand. */
+/** Chooses which input varies between copies, and how; previews the submission. */
 export function CopiesDialog({ isOpen, form, request, picture, hasRandomised, filledFor, isBusy, onClose, onStart }: CopiesDialogProps) {
   const t = useTranslations("run.copies");
   const choosable = useMemo(() => choosableOf(form), [form]);
@@ -225,7 +225,7 @@ const SHOWN = 6;
 type CopiesPreviewProps = {
   name: string;
   values: readonly Literal[];
-  /** Texts of this copy that are sent differently from what the form shows. */
+  /** Texts of this copy that are sent differently from the form. */
   filledFor: (value: Literal, index: number) => readonly FilledText[];
   ownNames?: Readonly<Record<string, string>>;
   hasRandomised: boolean;

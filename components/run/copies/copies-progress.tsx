@@ -41,7 +41,7 @@ function TallyWords({ tally }: { tally: Tally }) {
   return tally.map(({ kind, count }) => t(kind, { count })).join(" · ");
 }
 
-/** The outcome of one copy; its job's state instead, once that is known. */
+/** The outcome of one copy, or its job's state once known. */
 export function CopyLine({ copy, job, connection }: { copy: Copy; job: CopyJob | undefined; connection?: string }) {
   const { label, outcome } = copy;
   const failure = outcome && outcome.kind !== "accepted" ? outcome.failure : undefined;
@@ -159,7 +159,7 @@ function toSnapshot({ jobs: items, pagination, unreadable = 0 }: JobsList, limit
   return { jobs: new Map(jobs), isWhole: !isCut && unreadable === 0, oldestMs };
 }
 
-/** A job that is gone may reappear. */
+/** A removed job may reappear. */
 function haveEnded({ ending }: CopiesSet, ids: readonly string[], jobs: CopyJobs): boolean {
   return ending !== undefined && ids.every((id) => jobs.get(id)?.hasEnded && !jobs.get(id)?.isGone);
 }

@@ -1,4 +1,4 @@
-// The copies of one run: what was sent, the outcome of each, and every change they can go through. Pure.
+// The copies of one run: submissions, outcomes and state transitions. Pure.
 // Guarantees: an outcome is never overwritten by a later guess; an unknown outcome is shown as unknown.
 
 import { type BrowserStorage, persisted } from "@/lib/browser/persisted";
@@ -193,7 +193,7 @@ const planNote = object(
 );
 const planIn = (storage: BrowserStorage) => persisted("lightdesk.run.copies.plan", planNote, storage, draftOptions);
 
-/** The workflow that the copies share, and what differs in each. */
+/** The shared workflow of the copies, and the differences. */
 export type CopiesPlan = { workflow: Submitted; copies: readonly { key: string; label: string; edits: readonly Edit[] }[] };
 
 export function keepPlan(storage: BrowserStorage, { workflow, copies }: CopiesPlan): void {

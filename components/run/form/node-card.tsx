@@ -218,7 +218,7 @@ function PinButton({ node, name, settings }: { node: FormNode; name: string; set
   );
 }
 
-/** Texts that the next run sends differently from what the form shows. */
+/** Texts that the next run sends differently from the form. */
 export const SentTexts = createContext<readonly FilledText[]>([]);
 
 function SentAs({ id }: { id: string }) {

@@ -9,7 +9,7 @@ import { type PictureContext } from "./controls/picture-api";
 import { fieldDomId, focusProblem, formBuilder, type FormNode, isEditable, nodeOfHash } from "./form-model";
 import { placeProblems } from "./problems";
 
-/** The opened workflow as its form: the fields, their problems, and what is needed to edit each of them. */
+/** The open workflow as a form: its fields, their problems, and their editing context. */
 export function useOpenForm(run: Run, openWorkflow: OpenWorkflow, api: RunApi, { id, canRun }: RunContext) {
   const { state, nameFile, edit, setUploading } = run;
   const { serial, original, order, graph, ownNames, unsentPictures } = openWorkflow;

@@ -2,7 +2,7 @@
 // console broke, the attempt is looked up; a note of it in this tab's sessionStorage survives a reload.
 // Guarantees: an attempt is sent once; looking it up sends nothing; a missing answer is "unknown", neither success nor failure; another
 // member's note is not read.
-// Must never: keep what was sent.
+// Must never store the submission.
 
 import { callApi } from "@/lib/browser/api";
 import { type BrowserStorage, persisted } from "@/lib/browser/persisted";

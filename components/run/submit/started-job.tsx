@@ -15,7 +15,7 @@ import { useJobHrefs } from "./job-link";
 import { FailedIn, JobProgress, JobResult } from "./job-parts";
 import { type StandingState, useEndJobs, useStartedJob } from "./use-started-job";
 
-const looks = {
+const stateStyles = {
   pending: { tone: "wait", style: "border-line-strong bg-surface", ink: "text-wait" },
   in_progress: { tone: "run", style: "border-run bg-run-soft", ink: "text-run" },
   completed: { tone: "ok", style: "border-ok bg-ok-soft", ink: "text-ok" },
@@ -31,7 +31,7 @@ type NewestJobProps = {
   sentGraph?: OpenWorkflow["graph"];
   onCancelled: (jobIds: readonly string[]) => void;
   onDismiss: (jobId: string) => void;
-  /** Takes the keys that the job was sent with out of the form; absent where no form is open. */
+  /** Removes the submitted keys from the form; absent if no form is open. */
   onRemoveSecrets?: (secretPlaces: NonNullable<SubmittedJob["secretPlaces"]>) => void;
 };
 
@@ -39,7 +39,7 @@ type NewestJobProps = {
  * The newest job that this page started: its state, Stop, and its results. It stays at the lower edge of the window, so that it is seen
  * wherever the form is scrolled to. Its region exists from the start, so that screen readers announce its content.
  */
-export function NewestJob({ submittedJob, fallbackName, sentGraph, onCancelled, onDismiss, onRemoveSecrets: onTakeOut }: NewestJobProps) {
+export function NewestJob({ submittedJob, fallbackName, sentGraph, onCancelled, onDismiss, onRemoveSecrets }: NewestJobProps) {
   const t = useTranslations("run.answer");
   const secrets = useTranslations("acts.secrets");
   const common = useTranslations("common");
@@ -47,10 +47,10 @@ export function NewestJob({ submittedJob, fallbackName, sentGraph, onCancelled, 
   const hrefs = useJobHrefs();
   const { job, state, canStop, isAway, refresh } = useStartedJob(submittedJob, connection);
   const work = useEndJobs({ connection, onCancelled, refresh });
-  // A person who starts the next job has read how the last one ended; undo offers of earlier jobs stay.
+  // Starting a job dismisses the results of the last one, but not Undo of earlier jobs.
   const dismissRead = useEffectEvent(() => work.dismissEnded());
   useEffect(() => dismissRead(), [submittedJob?.jobId]);
-  const { tone, style, ink } = looks[state];
+  const { tone, style, ink } = stateStyles[state];
   const box = useRef<HTMLElement>(null);
   const hadFocus = useRef(false);
   useEffect(() => {
@@ -144,11 +144,11 @@ export function NewestJob({ submittedJob, fallbackName, sentGraph, onCancelled, 
             places={submittedJob.secretPlaces}
             className="mx-3.5 mb-3 max-h-48 overflow-y-auto"
             actions={
-              onTakeOut && canLeaveOut(submittedJob.secretPlaces) ? (
+              onRemoveSecrets && canLeaveOut(submittedJob.secretPlaces) ? (
                 <Button
                   size="small"
                   onClick={() => {
-                    onTakeOut(submittedJob.secretPlaces ?? []);
+                    onRemoveSecrets(submittedJob.secretPlaces ?? []);
                     onDismiss(submittedJob.jobId);
                   }}
                 >

@@ -141,7 +141,7 @@ function WorksOn({ graph }: { graph: Graph }) {
   );
 }
 
-/** A few at a time: a service's whole list of nodes is read for each answer. */
+/** A few at a time, since each response is a service's whole node list. */
 async function askEach(connections: readonly { id: string; name: string }[], classes: readonly string[]): Promise<ConnectionResult[]> {
   const results: ConnectionResult[] = [];
   for (let at = 0; at < connections.length; at += ASKED_AT_ONCE) {

@@ -1,4 +1,4 @@
-// A workflow that is open on the Run page, the file that it was opened from, and what was typed into it.
+// An open workflow on the Run page, its source file and its typed values.
 
 import { type Failure } from "@/lib/contract/failure";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
@@ -48,7 +48,7 @@ export type WorkflowFacts = {
 };
 /** A file with both formats, kept to reopen it as the other one. `shown`: the open format. */
 export type BothFormats = { text: string; fileName?: string; facts: WorkflowFacts; shown?: Format };
-/** `run`: what was run. `drawing`: the editor's drawing of it. */
+/** `run`: the submitted graph. `drawing`: the editor's drawing of it. */
 export type Format = "run" | "drawing";
 
 /** Never stored in a draft, since extra_data may contain secrets. */

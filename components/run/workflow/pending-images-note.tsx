@@ -91,7 +91,7 @@ export function pictureInputs(form: readonly FormNode[]): PictureInput[] {
   );
 }
 
-/** Works without the service's list of nodes: well-known nodes are recognised by their class. */
+/** Works without the service's node list: common nodes are recognized by class. */
 export function pictureInputsOf({ graph, order }: Pick<OpenedFile, "graph" | "order">): PictureInput[] {
   return pictureInputs(formBuilder(graph, order)(graph));
 }

@@ -44,7 +44,7 @@ export function readWrittenNames<T extends { graph: Graph; extraData?: JsonObjec
   if (ownData === undefined) return file;
   const graph = Object.entries(readOurs(ownData)?.fileNames ?? {}).reduce((now, [id, { written, filled }]) => {
     const node = own(now, id);
-    // Another program may have kept the drawing and changed the name since.
+    // Another program may have kept the drawing and changed the name.
     const isOne = node && isFileName(node, FILE_NAME) && own(node.inputs, FILE_NAME) === filled;
     return isOne ? withInput(now, id, FILE_NAME, written) : now;
   }, file.graph);
@@ -100,7 +100,7 @@ function withoutPath(value: JsonObject, [name = "", ...rest]: readonly string[])
   return withSpellingsOf(value, others);
 }
 
-/** `sent` is forgotten: the workflow is no longer what was sent. */
+/** `sentGraph` is dropped, since the workflow differs from the submission. */
 export function withoutSecrets(openWorkflow: OpenWorkflow, secretPlaces: readonly SecretPlace[]): OpenWorkflow {
   const remaining = leftOut({ graph: openWorkflow.graph, extraData: openWorkflow.extraData }, secretPlaces);
   const extra = readExtra(openWorkflow.advanced?.extra ?? "");

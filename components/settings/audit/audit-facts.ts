@@ -24,12 +24,12 @@ const answers = { true: "yes", false: "no" } as const;
 type Written = keyof typeof words;
 export type AuditFact = { word: (typeof words)[Written] | "asset"; value: string; answer?: "yes" | "no"; href?: string };
 
-/** A value may contain spaces, as file names do: it ends where the next known word begins. */
+/** A value may contain spaces, as in file names: it ends where the next known word begins. */
 const beginnings = new RegExp(`(?:^| )(${Object.keys(words).join("|")})=`, "g");
 const aboutAssets = new Set(["uploadAsset", "createAssetFromHash", "editAsset", "deleteAsset", "addTags", "removeTags"]);
 const aboutJobs = new Set(["submitPrompt", "cancelJob", "cancelJobs", "cancelOneJob", "stopJobs", "manageQueue", "manageHistory"]);
 
-/** The outcome of an act as single facts; undefined where the log has a sentence instead. */
+/** The outcome of an action as single facts; undefined if the log has a sentence instead. */
 export function factsOf({ action, outcome = "", connection }: AuditItem): AuditFact[] | undefined {
   const matches = [...outcome.matchAll(beginnings)];
   if (matches[0]?.index !== 0) return undefined;
@@ -37,7 +37,7 @@ export function factsOf({ action, outcome = "", connection }: AuditItem): AuditF
     const name = match[1];
     if (!isWritten(name)) return [];
     const value = outcome.slice(match.index + match[0].length, matches[at + 1]?.index);
-    // The status "done" says the same.
+    // The status "done" already implies it.
     if (name === "code" && value === "OK") return [];
     // A name that is a hash is useless to people.
     if (name === "name" && /^[0-9a-f]{64}(\.\w+)?$/.test(value)) return [];
@@ -46,14 +46,14 @@ export function factsOf({ action, outcome = "", connection }: AuditItem): AuditF
   });
 }
 
-/** The name as in lists; `short`: the beginning of the id, shown beside a name. */
+/** The name as in lists; `short`: the beginning of the id, shown next to a name. */
 export function partWords({ action }: AuditItem, { id, name }: Pick<AuditPart, "id" | "name">): { text: string; short?: string } {
   if (isCount(action, id)) return { text: id };
   if (name === undefined || name === id) return { text: aboutJobs.has(action) ? namelessWorkflow(id) : id };
   return { text: name, ...((aboutJobs.has(action) || aboutAssets.has(action)) && { short: shortId(id) }) };
 }
 
-/** The page of the object that was acted on; a deleted one has none. */
+/** The page of the changed object; a deleted one has none. */
 export function targetHref({ action, target, status, connection }: AuditItem): string | undefined {
   if (target === undefined || isCount(action, target) || (action === "deleteAsset" && status < 400) || status === 404) return undefined;
   return pageOf(aboutJobs.has(action) ? "job" : aboutAssets.has(action) ? "asset" : "id", target, connection);

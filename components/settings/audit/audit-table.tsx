@@ -11,7 +11,7 @@ import { own } from "@/lib/contract/json/own";
 import { roles } from "@/lib/contract/people/roles";
 import { type AuditFact, factsOf, partWords, targetHref } from "./audit-facts";
 
-/** Labels what acted for the member: a token, an embedding page, or a sign-in provider. */
+/** Labels the actor for the member: a token, an embedding page, or a sign-in provider. */
 const viaPrefixes = [
   ["token ", "byToken"],
   ["embed ", "byEmbed"],
@@ -88,7 +88,7 @@ function AuditEntry({ entry }: { entry: AuditItem }) {
   );
 }
 
-/** Every object that one act changed, by the name it had then and its id. */
+/** Every object changed by one action, by its name at that time and its id. */
 function Parts({ entry, parts }: { entry: AuditItem; parts: readonly AuditPart[] }) {
   const t = useTranslations("settings.audit");
   const { moreParts = 0, isAtLeast } = entry;

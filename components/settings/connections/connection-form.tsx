@@ -16,7 +16,7 @@ type ConnectionFormProps = {
   /** Absent for a new one. */
   connection?: ConnectionView;
   canShare: boolean;
-  /** Saved: the service accepted it, or the member kept it despite a refusal. */
+  /** Saved: accepted by the service, or kept by the member despite a refusal. */
   onSaved: (connection: ConnectionView, check: ConnectionCheck) => void;
   onClose: () => void;
 };
@@ -39,7 +39,7 @@ export function ConnectionForm({ connection, canShare, onSaved, onClose }: Conne
     if (action === "check") setCheck(undefined);
     const result = await send(action, saveConnection(connection?.id, { ...typed, ...(action === "keep" && { keep: true }) }));
     if (!result.ok) {
-      // The role has changed since this page was rendered: the page is refreshed, and the form keeps what was typed.
+      // The role has changed since rendering: the page is refreshed, and the form keeps typed values.
       if (result.failure.code === "ROLE_TOO_LOW") router.refresh();
       return;
     }
@@ -176,7 +176,7 @@ export function readConnectionForm(data: FormData): ConnectionFields {
   };
 }
 
-/** The console checks the key with the service, and saves what the service accepts; with `keep` it saves in any case. */
+/** The console verifies the key at the service and stores an accepted one; `keep` stores it in any case. */
 async function saveConnection(
   id: string | undefined,
   fields: ConnectionFields & { keep?: true },

@@ -143,7 +143,7 @@ function useConnectionActions() {
     const result = await send(`${connectionAction} ${id}`, callApi<T>(path, { method }));
     // Refreshes the counts, so that the frame shows the same state as the check.
     if (connectionAction === "check") await refreshCounts();
-    // The frame shows connections too; and after a change of role, other acts are allowed.
+    // The frame also shows connections, and a role change permits other actions.
     if (result.ok || result.failure.code === "ROLE_TOO_LOW") router.refresh();
     return result;
   }

@@ -18,7 +18,7 @@ type PersonalConnectionsProps = {
   onChoose: (connection: SeenConnection) => void;
 };
 
-/** Other members' own connections, for admins: the owners and who sees their jobs, never the names and addresses. */
+/** Other members' connections, for admins: owners and viewers, never names and addresses. */
 export function PersonalConnections({ connections, onChoose }: PersonalConnectionsProps) {
   const t = useTranslations("settings.jobViewers");
   const settings = useTranslations("settings");

@@ -208,7 +208,7 @@ type RoleDialogProps = {
   onClose: () => void;
 };
 
-/** A choice confirmed by a button, and not a list that acts while arrow keys move through it: a change ends sessions. */
+/** Confirmed by a button instead of acting on arrow keys, since a change ends sessions. */
 function RoleDialog({ member, choices, onChoose, onClose }: RoleDialogProps) {
   const t = useTranslations("settings.members");
   const roleName = useTranslations("frame.member.role");
@@ -250,7 +250,7 @@ function RoleDialog({ member, choices, onChoose, onClose }: RoleDialogProps) {
 export type SettingsViewer = { id: string; role: Role };
 export type AssignableRole = Exclude<Role, "owner">;
 
-/** Offers only what the console would allow: not on oneself, the owner, or a member with a higher role. */
+/** Offers only permitted changes: not on oneself, the owner, or a member with a higher role. */
 export function mayChange(viewer: SettingsViewer, member: Pick<MemberView, "id" | "role">): boolean {
   return member.id !== viewer.id && member.role !== "owner" && hasRole(viewer.role, member.role);
 }

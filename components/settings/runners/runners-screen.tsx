@@ -158,7 +158,7 @@ const tones: Readonly<Record<Runner["state"], Tone>> = {
   checking: "unknown",
 };
 
-/** The acts that are possible in each state. */
+/** The actions available in each state. */
 const stateActions: Readonly<Record<Runner["state"], readonly RunnerAction[]>> = {
   ready: ["drain", "pause"],
   draining: ["resume", "pause"],

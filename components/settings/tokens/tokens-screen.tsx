@@ -72,7 +72,7 @@ export function TokensScreen({ role, choices, ownTokens, otherTokens }: TokensSc
   );
 }
 
-/** The address for clients; only the browser knows under which address this console is open. */
+/** The URL for clients; only the browser has the console's current URL. */
 function Introduction() {
   const t = useTranslations("tokens");
   const url = useHydrated() ? `${window.location.origin}${apiPath("/")}`.replace(/\/$/, "") : "";

@@ -104,7 +104,7 @@ function DownloadRow({ task, connection, downloads, canAdd }: DownloadListProps 
 
 type Words = ReturnType<typeof useTranslations<"uploads">>;
 
-/** A percentage where the service reports progress; a plain "working" where it does not. */
+/** A percentage if the service reports progress; otherwise a plain "working". */
 function progressText({ state, word, reason, bytesDone, bytesTotal }: DownloadTask, t: Words, locale: string): string {
   if (state === "failed") return reason ? t("downloads.failedWhy", { reason }) : t("downloads.failed");
   if (state !== "working") return t(`downloads.${state}`);

@@ -131,7 +131,7 @@ export function StartDialog({ dropped, connection, onStart, onClose }: StartDial
   );
 }
 
-/** The largest file that the service accepts; undefined if it does not say. */
+/** The largest file that the service accepts; undefined if it reports none. */
 function useUploadLimit(connection: string | undefined): number | undefined {
   const path = withQuery("/api/console/optional/features", { connection });
   return useRead(path, () => callApi<Features | null>(path)).data?.max_upload_size;

@@ -2,7 +2,7 @@
 // Guarantees: no byte is sent for content that the service finds by its hash; of identical files one is sent and the others wait to be
 // found by hash; a file that may have arrived is looked up before it is sent again; the service's hash is compared with the one made
 // here, in every case.
-// Must never: change the queue itself; it reports what happens, and stops when its signal aborts.
+// Must never change the queue itself; reports events and stops when its signal aborts.
 
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { type HashPoint } from "@/lib/browser/uploads/hash-file";
@@ -20,7 +20,7 @@ export type RequestOptions = { connection?: string; action?: string; signal: Abo
 export type UploadPorts = {
   hash: HashPool;
   byId: (id: string, requestOptions: RequestOptions) => Answer;
-  /** Undefined: the service does not know the hash. */
+  /** Undefined: the service doesn't have the hash. */
   fromHash: (
     hash: string,
     file: File,
@@ -130,7 +130,7 @@ export async function uploadFile(item: UploadItem, { ports, conditions, report, 
     return finished(result.value, file.size, localHash === "unreadable" ? undefined : localHash);
   }
 
-  /** It may have arrived anyway: looks it up at the service. Undefined: it has not, or the service cannot say, which is remembered. */
+  /** Looks up a file that may have arrived. Undefined if it hasn't or the service can't tell, which is remembered. */
   async function lookUp(): Promise<UploadStatus | undefined> {
     report.remember({ mayBeStored: true });
     if (signal.aborted || conditions.service.takesNoId) return undefined;
@@ -174,7 +174,7 @@ function reasonToSend({ file, hash, assetFields }: UploadItem, { speeds, service
 function whyNotFromHash(failure: ApiFailure): SentWhole | undefined {
   const { status, code, message } = failure;
   if (isMissingOperation(failure)) return "no-from-hash";
-  // Some services say it only in words.
+  // Some services report it only in the message.
   return code === "INVALID_HASH" || (status === 400 && /\bhash\b/i.test(message)) ? "other-hash" : undefined;
 }
 

@@ -63,7 +63,7 @@ export type UploadItem = {
   assetFields: AssetFields;
   hash?: string;
   hashedTo?: HashPoint;
-  /** It was sent before without a clear answer: looks up its id at the service first. */
+  /** Sent before without a clear response: looks up its id at the service first. */
   mayBeStored: boolean;
   sentWhole?: SentWhole;
   /** It claims to be a picture, but this browser cannot read it as one. */
@@ -83,7 +83,7 @@ export function isUnderWay({ status }: UploadItem): boolean {
   return lanes.has(status.kind);
 }
 
-/** Neither stored nor given up: closing the tab would lose it. */
+/** Neither stored nor abandoned: closing the tab would lose it. */
 export function isUnfinished(item: UploadItem): boolean {
   return isUnderWay(item) || item.status.kind === "waiting" || item.status.kind === "paused";
 }

@@ -114,7 +114,7 @@ type TransferRowProps = {
   note: ReactNode;
   text: ReactNode;
   progress?: { value: number; label: string };
-  /** Before the acts. */
+  /** Before the actions. */
   link?: ReactNode;
   actions: readonly (TransferAction | false)[];
   className?: string;

@@ -140,7 +140,7 @@ function changingText({ changing }: UploadItem, { t, errors, locale }: Words): s
   return t("changing.failed", { parts, reason: cannotChange({ changing }) ? t("changing.absent") : failureText(errors, changing.failure) });
 }
 
-/** The service has answered that it cannot change stored assets. */
+/** The service can't change stored assets. */
 export function cannotChange({ changing }: Pick<UploadItem, "changing">): boolean {
   return changing !== undefined && changing !== "now" && isMissingOperation(changing.failure);
 }

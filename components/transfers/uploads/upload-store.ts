@@ -62,7 +62,7 @@ export function createUploadStore(ports: UploadPorts, news: Partial<UploadNews> 
     const item = find(key);
     if (item?.status.kind !== "done") return Promise.resolve();
     const { asset, sentBytes } = item.status;
-    // An asset made from a hash got no preview.
+    // An asset created from a hash has no preview.
     if (asset.created_new !== false) return write(key, sentBytes > 0 ? sentFields : { ...sentFields, previewId: undefined }, item.action);
     // An existing asset keeps its description, and gets this file's description in addition.
     const before = { name: asset.name ?? "", tags: asset.tags ?? sentFields.tags, metadata: asset.user_metadata ?? {} };

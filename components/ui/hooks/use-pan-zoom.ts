@@ -170,7 +170,7 @@ function bounded(scale: number, { least, max }: Scales): number {
   return Math.min(max, Math.max(least, scale));
 }
 
-/** `act` may keep the page from scrolling: React's own wheel listeners are passive, and a passive listener cannot. */
+/** `act` may prevent scrolling, unlike React's own passive wheel listeners. */
 export function useWheel(frame: RefObject<HTMLElement | null>, handler: (event: WheelEvent) => void): void {
   const onWheel = useEffectEvent(handler);
   useEffect(() => {

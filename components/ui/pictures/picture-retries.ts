@@ -72,7 +72,7 @@ function isReload(url: string): boolean {
   return performance.now() - lastMs >= RELOAD_GAP_MS;
 }
 
-/** 0: the console did not answer. */
+/** 0: the console did not respond. */
 async function fetchPicture(url: string): Promise<{ status: number; retryMs?: number }> {
   try {
     const response = await fetch(url, { signal: AbortSignal.timeout(TIMEOUT_MS) });

@@ -99,7 +99,7 @@ export function inTurn(image: HTMLImageElement, whileNear?: WhileNear): () => vo
   };
   // Restores the address that detaching removed: React's strict mode attaches twice.
   putBack(image);
-  // A new image does not load before it is known to be near.
+  // A new image doesn't load before it is near the view.
   if (whileNear && !image.currentSrc) takeAway(image);
   image.addEventListener("load", onLoaded);
   image.addEventListener("error", leave);

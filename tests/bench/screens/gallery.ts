@@ -39,10 +39,10 @@ export async function measureGallery(
   const { page, cdp, close } = await openSlowly(browser, desk, galleries[look]);
   try {
     await cdp.send("Emulation.setCPUThrottlingRate", { rate: slowdown });
-    let [shownAsset, askedAtMs] = [0, performance.now()];
+    let [thumbnailCount, lastRequestMs] = [0, performance.now()];
     page.on("request", (request) => {
-      askedAtMs = performance.now();
-      if (request.url().includes("/api/console/thumbnail")) shownAsset += 1;
+      lastRequestMs = performance.now();
+      if (request.url().includes("/api/console/thumbnail")) thumbnailCount += 1;
     });
     await page.evaluate(watchTiles);
     const openedMiB = await heapMiB(cdp);
@@ -53,13 +53,13 @@ export async function measureGallery(
     await untilQuiet(page);
     const scrolled = await heapMiB(cdp);
     // Pictures requested where the wheel stopped are legitimate and not counted.
-    while (performance.now() - askedAtMs < STILL_MS) await page.waitForTimeout(50);
-    shownAsset = 0;
+    while (performance.now() - lastRequestMs < STILL_MS) await page.waitForTimeout(50);
+    thumbnailCount = 0;
     let requestedInFlight = 0;
     let rowsInViewMs = NaN;
     const dragging = await traceCpuTime(cdp, async () => {
       await page.evaluate(drag, DRAG_MS);
-      requestedInFlight = shownAsset;
+      requestedInFlight = thumbnailCount;
       rowsInViewMs = await page.evaluate(waitForRowsInView);
     });
     return {
@@ -97,7 +97,7 @@ async function afterLong(page: Page, cdp: CDPSession): Promise<number> {
   return heapMiB(cdp);
 }
 
-/** Notes the highest number of tiles in the document at the end of any frame. */
+/** Records the highest number of tiles in the document at the end of any frame. */
 function watchTiles(): void {
   const look = () => {
     const now = document.querySelectorAll("a[data-index], tr[data-row]").length;
@@ -107,14 +107,14 @@ function watchTiles(): void {
   look();
 }
 
-/** Like dragging the thumb of the scroll bar: a new place in every frame, from one end to the other. */
+/** Like dragging the thumb of the scroll bar: a new position in every frame, from one end to the other. */
 function drag(ms: number): Promise<void> {
   const started = performance.now();
-  const mostPx = document.documentElement.scrollHeight;
+  const maxPx = document.documentElement.scrollHeight;
   return new Promise((resolve) => {
     const move = () => {
       const share = (performance.now() - started) / ms;
-      window.scrollTo({ top: Math.min(1, share) * mostPx * 0.6, behavior: "instant" });
+      window.scrollTo({ top: Math.min(1, share) * maxPx * 0.6, behavior: "instant" });
       if (share < 1) requestAnimationFrame(move);
       else resolve();
     };

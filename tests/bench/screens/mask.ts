@@ -12,7 +12,7 @@ const SIZES = [
   { name: "64 megapixels", width: 8192, height: 8192 },
 ] as const;
 const MOVES = 120;
-const MANY = 200;
+const STROKES = 200;
 
 type Stroke = { p50Ms: number; p95Ms: number; busy: CpuTime };
 export type MaskFigure = {
@@ -53,7 +53,7 @@ async function measureOne(browser: Browser, desk: Desk, size: (typeof SIZES)[num
     await drawing.waitFor();
     const openMs = performance.now() - openedAt;
     const box = await drawing.boundingBox();
-    if (!box) throw new Error("the drawing has no place");
+    if (!box) throw new Error("the drawing has no bounding box");
     const middle = { x: box.x + box.width / 2, y: box.y + box.height / 2 };
     const timed = async (work: () => Promise<void>) => {
       const from = performance.now();
@@ -86,14 +86,14 @@ async function measureOne(browser: Browser, desk: Desk, size: (typeof SIZES)[num
     const href = (await page.getByRole("link", { name: "Open asset" }).getAttribute("href")) ?? "";
     await page.keyboard.press("b");
     const beforeMiB = await largestRenderer(browser);
-    for (let stroke = 0; stroke < MANY; stroke += 1) await strokeAside(page, box, stroke);
+    for (let stroke = 0; stroke < STROKES; stroke += 1) await strokeAside(page, box, stroke);
     const afterMiB = await largestRenderer(browser);
     await page.keyboard.press("Control+z");
     page.once("dialog", (dialog) => void dialog.accept());
-    const left = performance.now();
+    const leftAt = performance.now();
     await page.goto(desk.url + href.replace(/\?|$/, (rest) => `/mask${rest}`));
     await page.getByText("Continues the earlier mask.").waitFor({ timeout: 120_000 });
-    const reopenMs = performance.now() - left;
+    const reopenMs = performance.now() - leftAt;
     return { name: size.name, openMs, defaultBrush, largest, fill, undo, memory: { beforeMiB, afterMiB }, save, reopenMs };
   } finally {
     await close();
@@ -175,7 +175,7 @@ export function maskTable(figures: readonly MaskFigure[]): string {
       row("undo it, ms", ({ undo }) => undo.ms),
       row("- longest task, processor ms", ({ undo }) => undo.busy.longestMs),
       row("the page's memory then, MiB", ({ memory }) => memory.beforeMiB),
-      row(`- after ${MANY} strokes of the largest brush`, ({ memory }) => memory.afterMiB),
+      row(`- after ${STROKES} strokes of the largest brush`, ({ memory }) => memory.afterMiB),
       row("packed, sent and stored, ms", ({ save }) => save.ms),
       row("- longest task, processor ms", ({ save }) => save.busy.longestMs),
       row("the saved mask opened again, ms", ({ reopenMs }) => reopenMs),

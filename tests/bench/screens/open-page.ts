@@ -34,7 +34,7 @@ export async function openBlank(browser: Browser, desk: Desk): Promise<SlowPage>
   return slowPage(context);
 }
 
-/** An empty page of the given length: the best that the browser can do on this machine. */
+/** An empty page of the given length, as this machine's best case. */
 export async function openEmpty(browser: Browser, lengthPx: number): Promise<SlowPage> {
   const slow = await slowPage(await browser.newContext({ viewport }));
   await slow.page.goto(`data:text/html,<title>empty</title><p>empty</p><div style="height:${lengthPx}px"></div>`);

@@ -9,7 +9,7 @@ import { type Report, type Section } from "../section";
 const COUNTS = [1, 2, 4];
 const RUNNERS = 8;
 const USERS = 100;
-const CLAIMED = 500;
+const CLAIMED_JOBS = 500;
 /** LIGHTDESK_BENCH_JOBS and LIGHTDESK_BENCH_ROWS set other numbers, for instance those of the goals. */
 const JOBS = Number(process.env.LIGHTDESK_BENCH_JOBS ?? 5_000);
 const ROWS = Number(process.env.LIGHTDESK_BENCH_ROWS ?? 1_000_000);
@@ -23,13 +23,13 @@ export const cluster: Section = {
     const columns: string[][] = [];
     for (const services of COUNTS) {
       logProgress(`${label(services)} on one PostgreSQL`);
-      columns.push(await within(postgres.url, services, services, (world, runners) => measureRates(world, runners, CLAIMED)));
+      columns.push(await withCluster(postgres.url, services, services, (world, runners) => measureRates(world, runners, CLAIMED_JOBS)));
     }
     print("## Services on one PostgreSQL, a folder of files and 8 stand-in runners");
     print(table(["", ...COUNTS.map(label)], rateNames.map((name, row) => [name, ...columns.map((column) => column[row] ?? "")]))); // prettier-ignore
 
     logProgress(`${JOBS} jobs of ${USERS} users by two services`);
-    const lines = await within(postgres.url, 2, USERS, (world, runners) => measureFairness(world, runners, JOBS, logProgress));
+    const lines = await withCluster(postgres.url, 2, USERS, (world, runners) => measureFairness(world, runners, JOBS, logProgress));
     print(`## ${JOBS.toLocaleString("en")} jobs of ${USERS} users over ${RUNNERS} runners, by two services`);
     print(table(["", "target", ""], lines));
 
@@ -38,7 +38,7 @@ export const cluster: Section = {
   },
 };
 
-/** The last part of it alone. */
+/** Only the lists of the cluster section. */
 export const clusterLists: Section = {
   name: "cluster-lists",
   isOnDemand: true,
@@ -56,7 +56,7 @@ async function printLists(postgresUrl: string, { print, logProgress }: Report): 
   print(table(["at", "target", "SQLite", "PostgreSQL"], lists));
 }
 
-async function within<T>(
+async function withCluster<T>(
   postgresUrl: string,
   services: number,
   users: number,

@@ -68,12 +68,16 @@ export const largeAnswers: Section = {
     const desk = await startDesk(newFolder(), { isNew: true });
     const rows: string[][] = [];
     try {
-      rows.push(["nothing", "", ...inWords(await quietly(desk))]);
+      rows.push(["nothing", "", ...toCells(await measureIdle(desk))]);
       for (const opening of openings) {
         logProgress(`Opening ${opening.name}.`);
         const server = await serve(opening);
         try {
-          rows.push([opening.name, `${(opening.body.length / 1e6).toFixed(1)} MB`, ...inWords(await measured(desk, server, opening))]);
+          rows.push([
+            opening.name,
+            `${(opening.body.length / 1e6).toFixed(1)} MB`,
+            ...toCells(await measureOpening(desk, server, opening)),
+          ]);
         } finally {
           await server.close();
         }
@@ -88,7 +92,7 @@ export const largeAnswers: Section = {
 
 type Figures = { wholeMs: number[]; longestMs: number[] };
 
-async function measured(desk: Desk, server: LittleServer, { dialect, path }: Opening): Promise<Figures> {
+async function measureOpening(desk: Desk, server: LittleServer, { dialect, path }: Opening): Promise<Figures> {
   const body = { name: "Large", baseUrl: server.url, shared: true, ...(dialect === "cloud" && { key: "a-key-of-the-bench" }) };
   const { connection } = await post<{ connection: { id: string } }>(`${desk.url}/api/console/connections`, body, desk.headers);
   const figures: Figures = { wholeMs: [], longestMs: [] };
@@ -101,15 +105,15 @@ async function measured(desk: Desk, server: LittleServer, { dialect, path }: Ope
   return figures;
 }
 
-async function quietly(desk: Desk): Promise<Figures> {
+async function measureIdle(desk: Desk): Promise<Figures> {
   const second = new Promise<number>((resolve) => setTimeout(() => resolve(1000), 1000));
   return { wholeMs: [], longestMs: [await longestWait(desk, second)] };
 }
 
-/** One small request after the other until `over` resolves. */
-async function longestWait(desk: Desk, over: Promise<unknown>): Promise<number> {
+/** One small request after the other until `work` resolves. */
+async function longestWait(desk: Desk, work: Promise<unknown>): Promise<number> {
   let isOver = false;
-  void over.finally(() => (isOver = true));
+  void work.finally(() => (isOver = true));
   let longestMs = 0;
   while (!isOver) {
     const startedMs = performance.now();
@@ -145,7 +149,7 @@ function serve({ dialect, path, body }: Opening): Promise<LittleServer> {
   });
 }
 
-function inWords({ wholeMs, longestMs }: Figures): string[] {
+function toCells({ wholeMs, longestMs }: Figures): string[] {
   const whole = wholeMs.length === 0 ? "" : percentile(wholeMs, 0.5).toFixed(0);
   return [whole, percentile(longestMs, 0.5).toFixed(0), Math.max(...longestMs).toFixed(0)];
 }

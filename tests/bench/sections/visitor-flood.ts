@@ -73,7 +73,7 @@ export const visitorFlood: Section = {
 
 type Waits = { health: number[]; call: number[]; page: number[] };
 
-/** Each kind of request is sent again as soon as its answer arrived, at least ten times. */
+/** Each kind of request is repeated after its response, at least ten times. */
 async function waits({ url, headers }: Desk, isGoingOn: () => boolean): Promise<Waits> {
   const timed = async (path: string, headers: Record<string, string>) => {
     const times: number[] = [];

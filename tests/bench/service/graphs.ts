@@ -1,4 +1,4 @@
-// The measured graphs. Sample 01 is read from the shipped samples; the rest are made here.
+// The measured graphs. Sample 01 is read from the bundled samples; the rest are built here.
 import { type Graph } from "./client";
 
 /** Thirty nodes from the library: literals, masks, scaling, filters, a composite, two outputs. */

@@ -1,4 +1,4 @@
-// A service that is killed and restarted with 100,000 pending jobs: from the start of the process to its first correct answer.
+// A service killed and restarted with 100,000 pending jobs: time until its first correct response.
 // One real, pending job is copied in the killed service's database, so every row has the shape that the service gives it. Then a burst
 // of cancels, one job each, and the rest in one call.
 import { randomUUID } from "node:crypto";

@@ -45,8 +45,8 @@ export function seedAssets(file: string, userName: string, count: number): void 
         ...{ created_at: at, updated_at: at, last_access_time: at + chance.below(1e9) },
       });
       const wide = [index % 4 < 3 && WIDE[0], index % 5 < 4 && WIDE[1]].filter((tag) => tag !== false);
-      [chance.one(KINDS), chance.one(PLACES), chance.one(LABELS), ...wide].forEach((tag, place) =>
-        insertTag({ asset_seq, tag, position: place + 1 }),
+      [chance.one(KINDS), chance.one(PLACES), chance.one(LABELS), ...wide].forEach((tag, index) =>
+        insertTag({ asset_seq, tag, position: index + 1 }),
       );
     }
     const countQuery = "SELECT owner_id, tag, count(*) FROM asset_tags JOIN assets ON assets.seq = asset_seq GROUP BY 1, 2";

@@ -9,7 +9,7 @@ export type CallInput = {
   /** An object is sent as JSON; a form or bytes are sent as they are. */
   body?: unknown;
   headers?: Readonly<Record<string, string>>;
-  /** Replaces the caller's own key; null sends none. */
+  /** Replaces the caller's key; null sends none. */
   key?: string | null;
 };
 export type Caller = (operation: Operation, input?: CallInput) => Promise<CallerResponse>;

@@ -1,4 +1,4 @@
-// Runs the steps in order and reports how the deployment answered every operation of the contract.
+// Runs the steps in order and reports the deployment's result for every operation.
 import { type Operation } from "@/lib/contract/operation";
 import { allOperations } from "@/lib/contract/operations";
 import { assetCleaningSteps, assetWriteSteps } from "./asset-writes";

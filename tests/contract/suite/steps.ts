@@ -16,7 +16,7 @@ export type Known = {
 };
 
 export type SuiteOptions = {
-  /** Allows steps that make a job, assets, tags and files of their own and remove what they can. */
+  /** Allows steps that create jobs, assets, tags and files and remove what they can. */
   write: boolean;
   /** Also allows interrupts, which may stop other jobs of the user. */
   interrupt: boolean;
@@ -30,7 +30,7 @@ export type Tools = {
   call: Caller;
   state: Known;
   options: SuiteOptions;
-  /** Calls the operation and reads the answer as the contract does. */
+  /** Calls the operation and parses the response like the contract. */
   ask(operation: Operation, input?: CallInput): Promise<unknown>;
 };
 

@@ -1,4 +1,4 @@
-// The verdict from an answer: the operation conforms, it differs, it is absent, or it could not be tried.
+// The verdict on a response: the operation conforms, differs, is absent, or couldn't be tried.
 // Where docs/interface.md allows services to differ, that is no difference: the contract's own lenient schemas judge.
 import { parseFailure } from "@/lib/contract/failure";
 import { type Operation } from "@/lib/contract/operation";
@@ -9,7 +9,7 @@ export class Differs extends Error {}
 export class Absent extends Error {}
 export class NotTried extends Error {}
 
-/** Some services answer these with an empty body. */
+/** Some services respond to these with an empty body. */
 const mayBeEmpty = new Set<string>([operations.manageQueue.name, operations.manageHistory.name]);
 /** These statuses are about the account or the moment, not about the API. */
 const ofTheMoment = new Set([402, 403, 429, 503]);

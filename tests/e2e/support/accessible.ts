@@ -37,7 +37,7 @@ async function expectNoViolation(page: Page, options: RunOptions): Promise<void>
 }
 
 async function violationsIn(frame: Frame, options: RunOptions): Promise<string[]> {
-  // Anything in motion (a changing colour, a part that slides in) is checked at its end.
+  // Moving elements are checked at their end.
   await frame.waitForFunction(() =>
     document
       .getAnimations()

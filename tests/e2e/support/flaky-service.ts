@@ -61,7 +61,7 @@ export const cut: RequestListener = (_request, response) => {
   response.write('{"jobs":[', () => response.destroy());
 };
 
-/** The service executes the request, but its answer never arrives. */
+/** The service executes the request, but its response never arrives. */
 export const unanswered =
   (serviceUrl: string): RequestListener =>
   (request, response) =>

@@ -1,10 +1,10 @@
-// An upload that stops in the middle, for tests about what happens then.
+// An upload that stalls halfway.
 import { request as httpRequest } from "node:http";
 import { type BrowserContext } from "@playwright/test";
 import { type Desk } from "./desk";
 
 export type HalfUpload = {
-  /** Sends the second half; resolves with the status of the answer. */
+  /** Sends the second half; resolves with the response status. */
   finish(): Promise<number>;
   hangUp(): Promise<void>;
 };

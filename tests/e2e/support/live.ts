@@ -4,7 +4,7 @@ import { LIVE_PATH, readTopic, type TopicName } from "@/lib/contract/live";
 
 export const isLiveRequest = (url: URL) => url.pathname.endsWith(LIVE_PATH);
 
-/** Each topic of these names has this value from now on. The stream ends after each answer, and the page opens it again. */
+/** Sets the value of each topic of these names. The stream ends after each response, and the page reopens it. */
 export async function answerLive(page: Page, values: Partial<Record<TopicName, unknown>>): Promise<void> {
   await page.route(isLiveRequest, (route) => {
     const { searchParams } = new URL(route.request().url());

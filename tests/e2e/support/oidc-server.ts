@@ -21,7 +21,7 @@ export async function startOidcServer(id: string, people: People): Promise<OidcS
   const { port } = server.address() as AddressInfo;
   const url = `http://127.0.0.1:${port}`;
   const provider = new Provider(url, {
-    // The console's addresses are known once it has started.
+    // The console's URLs are known once it has started.
     clients: [
       {
         client_id: CLIENT.id,
@@ -40,7 +40,7 @@ export async function startOidcServer(id: string, people: People): Promise<OidcS
       const person = people[accountId];
       return person && { accountId, claims: () => ({ sub: accountId, email_verified: true, ...person }) };
     },
-    // Everyone has already agreed that the console may know who they are.
+    // Everyone has already consented to share their identity with the console.
     async loadExistingGrant({ oidc }) {
       const grant = new oidc.provider.Grant({ clientId: oidc.client.clientId, accountId: oidc.session.accountId });
       grant.addOIDCScope(SCOPES);

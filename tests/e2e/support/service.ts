@@ -1,4 +1,4 @@
-// The service alone on a port, as `npm run service` runs it, and stand-ins for services that misbehave.
+// The service alone on a port, like `npm run service`, and stand-ins for misbehaving services.
 import { mkdtempSync, rmSync } from "node:fs";
 import { createServer, type IncomingMessage, request as httpRequest, type RequestListener, type ServerResponse } from "node:http";
 import { type AddressInfo } from "node:net";
@@ -29,7 +29,7 @@ export async function startService(settings: Record<string, string> = {}): Promi
   };
 }
 
-/** A server that is not a service; the test chooses its answers. */
+/** A server that is not a service; the test chooses its responses. */
 export type StandIn = { url: string; stop(): Promise<void>; again(): Promise<void> };
 
 /** `again`: starts it at the same address after a stop. */

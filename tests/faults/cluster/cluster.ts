@@ -30,7 +30,7 @@ const laterBy = (ms: number) =>
     `const Real=Date;globalThis.Date=class extends Real{constructor(...a){a.length?super(...a):super(Real.now()+${ms})}static now(){return Real.now()+${ms}}static UTC=Real.UTC;static parse=Real.parse}`,
   )}`;
 const clocks: Record<string, string>[] = [{}, { NODE_OPTIONS: laterBy(FIVE_MINUTES_MS) }];
-/** The service's answer to a submission with this text never arrives. */
+/** The service's response to a submission with this text never arrives. */
 export const UNANSWERED = "a-key-without-an-answer";
 
 /** `program`: nginx. The caller calls `remove`. */

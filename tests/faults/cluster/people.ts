@@ -118,7 +118,7 @@ export async function createPeople(cluster: Cluster) {
     if (job === undefined) return;
     await until(`${key} is cancelled`, async () => {
       const { status, text } = await request(about(`/api/jobs/${job}/cancel`), { json: {} });
-      // The lost answer may be that of an earlier request.
+      // The lost response may be that of an earlier request.
       if (status !== 200 && status !== 404) expectRefusedWell({ status, text, setCookies: [] });
       return (await jobOf(job)).status === "cancelled";
     });
@@ -219,7 +219,7 @@ export function expectRefusedWell({ status, text, setCookies }: Answer): { isUnk
   return { isUnknown: saying?.unknown === true };
 }
 
-/** Retried until it is answered, as pages do. */
+/** Retried until it is answered, like pages do. */
 async function retryUntilAnswered(label: string, send: () => Promise<Answer>, { mayBeUnknown = false } = {}): Promise<Answer> {
   const tryOnce = async () => {
     const response = await send();

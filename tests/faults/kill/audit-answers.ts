@@ -1,4 +1,4 @@
-// Compares the service's answers after a restart with the job index. Uncertain facts are settled here and must not change afterwards.
+// Compares the service's responses after a restart with the job index. Uncertain facts are settled here and must not change afterwards.
 import { expect } from "vitest";
 import { z } from "zod";
 import { type Client } from "@/tests/support/service";

@@ -1,4 +1,4 @@
-// Checks the disk once all jobs have ended and the process has stopped: the database, and every file beside it.
+// Checks the disk once all jobs have ended and the process has stopped: the database and every file.
 import { readdirSync, readFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { blake3 } from "@napi-rs/blake-hash";

@@ -2,7 +2,7 @@
 // A response that must never occur (a 5xx, an unknown refusal) ends the load with an error.
 import { blake3 } from "@napi-rs/blake-hash";
 import { z } from "zod";
-import { type ClientResponse, type Client } from "@/tests/support/service";
+import { type Client, type ClientResponse } from "@/tests/support/service";
 import { makeGraph } from "./graphs";
 import { sendHalf } from "./half-upload";
 import { type AssetFact, claiming, type JobFact, type OperationLog } from "./operation-log";
@@ -206,7 +206,7 @@ async function uploadMask(parts: LoadParts): Promise<void> {
   operationLog.masks.push([name, ...Object.values(metadata.related_files)]);
 }
 
-/** Deletes a picture while previews of it are still being made. */
+/** Deletes a picture while its previews are still being created. */
 async function showAndDeletePicture(parts: LoadParts): Promise<void> {
   const { client, operationLog, random } = parts;
   const bytes = await maskFor((operationLog.serial += 1), random.below(0xffffff));

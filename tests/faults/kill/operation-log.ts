@@ -20,7 +20,7 @@ export function createOperationLog(user: string, key: string) {
     masks: [] as string[][],
     /** An uploaded picture that graphs load; never deleted. */
     picture: "",
-    /** Requests sent and answers read: a round kills the service at one of these moments. */
+    /** Requests sent and responses read: a round kills the service at one of these moments. */
     moments: 0,
     /** Cancels in transit and clears begun. Only one runs at a time, since the effects of two could not be distinguished afterwards. */
     cancelsOpen: 0,

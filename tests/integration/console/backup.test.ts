@@ -26,8 +26,8 @@ const backUpHere = (folder: string, withKeys = false): Promise<Manifest> =>
   backUp({ env: world.harness.console.env, folder, withKeys, version: "0.2.0", now: Date.now(), logProgress });
 const restoreTo = (folder: string, dataDir: string) => restore({ env: readEnv({ LIGHTDESK_DATA_DIR: dataDir }), folder, logProgress });
 async function command(name: string, args: string[], settings: Record<string, string> = {}) {
-  const started = startProcess(`dist/${name}.mjs`, settings, args);
-  return { code: await started.ended, output: started.output() };
+  const child = startProcess(`dist/${name}.mjs`, settings, args);
+  return { code: await child.ended, output: child.output() };
 }
 
 /** Every row of every table, except the tables behind a search index. */
@@ -189,9 +189,9 @@ test("backs up a separate file folder, skips a bucket and reports it", async () 
 });
 
 test("reports a corrupt file, leaves it out and restores the rest", async () => {
-  const rotten = someBlob(join(folder(), "service"), "blobs/blake3-v1");
-  flip(rotten);
-  rmSync(join(at("live"), "blobs", ...rotten.split(/[\\/]/).slice(-2)));
+  const corruptFile = someBlob(join(folder(), "service"), "blobs/blake3-v1");
+  flip(corruptFile);
+  rmSync(join(at("live"), "blobs", ...corruptFile.split(/[\\/]/).slice(-2)));
   const { code, output } = await command("backup", [at("live")], { LIGHTDESK_DATA_DIR: folder() });
   expect([code, output]).toEqual([
     2,

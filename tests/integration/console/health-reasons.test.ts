@@ -1,4 +1,4 @@
-// Which clients see why the console is not ready, also while it is starting.
+// Clients that may see readiness reasons, also during startup.
 import { IncomingMessage } from "node:http";
 import { Socket } from "node:net";
 import { expect, it } from "vitest";

@@ -7,7 +7,7 @@ import { withBasePath } from "@/lib/http/request-line";
 import { createHttpServer } from "@/lib/http/server";
 import { type Feed, type FeedAdmission } from "@/lib/shared/http-types";
 import { openEvents, refusedWith } from "@/tests/support/event-socket";
-import { type HarnessRequest, createHarness } from "@/tests/support/harness";
+import { createHarness, type HarnessRequest } from "@/tests/support/harness";
 import { startProxy } from "@/tests/support/proxy";
 import { openRaw, readRaw, sendRaw } from "@/tests/support/raw-http";
 import { until } from "@/tests/support/until";
@@ -140,7 +140,7 @@ describe("json length", async () => {
     options = request;
     const response = await fetch(url + path);
     const text = await response.text();
-    // A client cuts what exceeds the length.
+    // A client truncates what exceeds the length.
     expect(() => JSON.parse(text)).not.toThrow();
     expect([response.status, response.headers.get("content-type")]).toEqual([status, "application/json"]);
     expect([response.headers.get("content-length"), response.headers.get("transfer-encoding")]).toEqual([

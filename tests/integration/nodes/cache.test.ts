@@ -6,7 +6,7 @@ import { describe, expect, it } from "vitest";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { createFolderBackend } from "@/lib/service/assets/blobs/folder-backend";
 import { stageFile } from "@/lib/service/assets/staged-file";
-import { goldenDir, openBench, type GraphRun, runGraph } from "./support";
+import { goldenDir, type GraphRun, openBench, runGraph } from "./support";
 
 const bench = await openBench();
 

@@ -50,7 +50,7 @@ let jobs = 0;
 export const filesOf = (graph: Record<string, unknown>) =>
   new Map(fileNamesIn(graph, classes).map((name) => [name, { mediaType: "image/png", isImage: true }]));
 
-/** Validates the graph as the service does and returns what the runner needs. */
+/** Validates the graph like the service and returns the runner's input. */
 export async function toRequest(bench: Bench, graph: Graph, options: JobOptions = {}): Promise<RunRequest> {
   const validation = validatePrompt(graph, { files: filesOf(graph), ...(options.targets ? { targets: options.targets } : {}) });
   if (!validation.ok) throw new Error(JSON.stringify(validation));

@@ -20,7 +20,7 @@ import { readScrape } from "@/tests/support/prometheus";
 import { type StartedProcess, startProcess, startProgram } from "@/tests/support/start-process";
 import { temporaryFolder } from "@/tests/support/temporary-folder";
 import { until } from "@/tests/support/until";
-import { sendRequest, HOST_NAME, ORIGIN } from "./ask";
+import { HOST_NAME, ORIGIN, sendRequest } from "./ask";
 import { buildImage, readSteps } from "./image";
 import { enter, MIB, ownerEmail, type Site, upload } from "./visitor";
 

@@ -61,7 +61,7 @@ test("requires the token for metrics; series have type, help and bounded labels"
   expect(valueOf("lightdesk_jobs", { state: "pending" })).toBe(0);
   expect(valueOf("lightdesk_jobs", { state: "in_progress" })).toBe(0);
   expect(valueOf("lightdesk_jobs", { state: "completed" })).toBe(1);
-  // The built-in runner and the one that answers.
+  // The built-in runner and the responsive one.
   expect(valueOf("lightdesk_runners", { state: "ready" })).toBe(2);
   for (const state of ["draining", "paused", "set_aside", "unreachable", "checking"])
     expect(valueOf("lightdesk_runners", { state }), state).toBe(0);

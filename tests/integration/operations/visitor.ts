@@ -9,7 +9,7 @@ export type Site = { host: string; base: string };
 const owner = { name: "Ada Owner", email: "ada@example.com", password: "correct horse battery" };
 export const ownerEmail = owner.email;
 
-/** Returns the cookie. `link`: what the console printed at its first start. */
+/** Returns the cookie. `link`: printed by the console at its first start. */
 export async function enter(at: number, { host, base }: Site, link: string): Promise<string> {
   const token = new URL(link).searchParams.get("token");
   const response = await sendRequest(at, `${base}/api/console/set-up`, { headers: { host }, json: { token, ...owner } });
@@ -29,7 +29,7 @@ function cookieOf(headers: IncomingHttpHeaders): string {
   return (headers["set-cookie"] ?? []).map((value) => value.split(";")[0]).join("; ");
 }
 
-/** A file of so many pieces of one MiB, which are made while they are sent. */
+/** A file of so many 1 MiB pieces, generated while sent. */
 export function upload(
   at: number,
   { host, base }: Site,

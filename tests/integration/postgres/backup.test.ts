@@ -8,7 +8,7 @@ import { readEnv } from "@/lib/server/env";
 import { openStore } from "@/lib/server/store/store";
 import { SERVICE_SCHEMA } from "@/lib/service/store/baseline";
 import { fillInstallation, tellOf } from "@/tests/support/installation";
-import { queryDatabase, createDatabase } from "@/tests/support/postgres-server";
+import { createDatabase, queryDatabase } from "@/tests/support/postgres-server";
 import { startProcess } from "@/tests/support/start-process";
 import { temporaryFolder } from "@/tests/support/temporary-folder";
 import { until } from "@/tests/support/until";

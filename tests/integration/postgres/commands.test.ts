@@ -1,4 +1,4 @@
-// Every command with DATABASE_URL, beside a running console: it reports on the rows in the database, and never prints the password.
+// Every command with DATABASE_URL, next to a running console: it reads the database and never prints the password.
 import { mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import pg from "pg";
@@ -9,7 +9,7 @@ import { readEnv } from "@/lib/server/env";
 import { openStore } from "@/lib/server/store/store";
 import { migratePostgres, SERVICE_SCHEMA } from "@/lib/service/store/baseline";
 import { gpuClasses } from "@/tests/support/gpu-classes";
-import { queryDatabase, createDatabase, type TestDatabase } from "@/tests/support/postgres-server";
+import { createDatabase, queryDatabase, type TestDatabase } from "@/tests/support/postgres-server";
 import { startRunnerServer } from "@/tests/support/servers";
 import { httpClient, startServiceProcess } from "@/tests/support/service-process";
 import { startProcess } from "@/tests/support/start-process";

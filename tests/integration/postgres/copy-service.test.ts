@@ -11,7 +11,7 @@ import { lockDataFolder } from "@/lib/service/store/data-folder";
 import { openPostgres } from "@/lib/service/store/postgres/database";
 import { openDatabase } from "@/lib/service/store/sqlite";
 import { SqliteConnection } from "@/lib/shared/database/sqlite";
-import { queryDatabase, createDatabase, inSchema } from "@/tests/support/postgres-server";
+import { createDatabase, inSchema, queryDatabase } from "@/tests/support/postgres-server";
 import { temporaryFolder } from "@/tests/support/temporary-folder";
 
 /** More than one read returns. */

@@ -8,7 +8,7 @@ import { startComposition } from "@/lib/server/composition";
 import { readEnv } from "@/lib/server/env";
 import { copyBetween, openStore } from "@/lib/server/store/store";
 import { SqliteConnection } from "@/lib/shared/database/sqlite";
-import { queryDatabase, createDatabase } from "@/tests/support/postgres-server";
+import { createDatabase, queryDatabase } from "@/tests/support/postgres-server";
 import { startProcess } from "@/tests/support/start-process";
 
 const ROWS = 4;

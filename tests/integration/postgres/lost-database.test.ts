@@ -12,7 +12,7 @@ import { readEnv } from "@/lib/server/env";
 import { openStore } from "@/lib/server/store/store";
 import { isStoreAway } from "@/lib/shared/error-codes";
 import { createHarness } from "@/tests/support/harness";
-import { queryDatabase, createDatabase, endConnections, startPostgres } from "@/tests/support/postgres-server";
+import { createDatabase, endConnections, queryDatabase, startPostgres } from "@/tests/support/postgres-server";
 import { temporaryFolder } from "@/tests/support/temporary-folder";
 import { until } from "@/tests/support/until";
 

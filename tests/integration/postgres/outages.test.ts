@@ -14,7 +14,7 @@ import { canMount, makeMounted } from "@/tests/faults/disk/small-disk";
 import { canvas, ended, running, submit, waiting } from "@/tests/integration/service/support";
 import { settingsOf } from "@/tests/support/blob-backends";
 import { type Line, startLine } from "@/tests/support/line";
-import { queryDatabase, createDatabase, type TestDatabase, startPostgres } from "@/tests/support/postgres-server";
+import { createDatabase, queryDatabase, startPostgres, type TestDatabase } from "@/tests/support/postgres-server";
 import { createClient, startService } from "@/tests/support/service";
 import { temporaryFolder } from "@/tests/support/temporary-folder";
 import { until } from "@/tests/support/until";
@@ -97,7 +97,7 @@ describe("services outage", () => {
     const server = await startPostgres();
     const blobs = temporaryFolder();
     const settings = { ...settingsOf({ LIGHTDESK_BLOBS: blobs }), databaseUrl: server.url, concurrency: 1 };
-    // They start together: the tables are made once.
+    // They start together: the tables are created once.
     const services = await Promise.all([1, 2, 3].map(() => startService(settings)));
     const [first] = services;
     if (!first) throw new Error("there are three");

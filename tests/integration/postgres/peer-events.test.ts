@@ -7,7 +7,7 @@ import { type Database } from "@/lib/service/store/database";
 import { openPostgres } from "@/lib/service/store/postgres/database";
 import { createPostgresProcesses } from "@/lib/service/store/postgres/processes";
 import { type Processes } from "@/lib/service/store/processes";
-import { queryDatabase, createDatabase, type TestDatabase } from "@/tests/support/postgres-server";
+import { createDatabase, queryDatabase, type TestDatabase } from "@/tests/support/postgres-server";
 import { openWire, type Wire } from "@/tests/support/postgres-wire";
 import { until } from "@/tests/support/until";
 

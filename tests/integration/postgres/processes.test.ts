@@ -1,11 +1,11 @@
-// Processes of the service on one PostgreSQL: they exchange notices, know which ones live, and do shared work once.
+// Processes of the service on one PostgreSQL: notifications, liveness and shared work.
 import { afterEach, beforeEach, expect, inject, it } from "vitest";
 import { startHousekeeping } from "@/lib/service/housekeeping";
 import { type Database, query } from "@/lib/service/store/database";
 import { openPostgres } from "@/lib/service/store/postgres/database";
 import { createPostgresProcesses } from "@/lib/service/store/postgres/processes";
 import { type Processes } from "@/lib/service/store/processes";
-import { queryDatabase, createDatabase, type TestDatabase } from "@/tests/support/postgres-server";
+import { createDatabase, queryDatabase, type TestDatabase } from "@/tests/support/postgres-server";
 import { openWire, type Wire } from "@/tests/support/postgres-wire";
 import { until } from "@/tests/support/until";
 

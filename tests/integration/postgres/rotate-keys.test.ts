@@ -48,7 +48,7 @@ function meetingPoint(): () => Promise<void> {
     });
 }
 
-/** Both have read everything before either writes. Counts what was written. */
+/** Both have read everything before either writes. Counts the writes. */
 async function atOnce(listOf: (store: Store) => ListSealed): Promise<{ both: Rotation[]; written: number }> {
   const meet = meetingPoint();
   let writeCount = 0;

@@ -7,7 +7,7 @@ import { afterEach, beforeEach, describe, expect, inject, it } from "vitest";
 import { openStore } from "@/lib/server/store/store";
 import { migrate, migratePostgres, SERVICE_SCHEMA } from "@/lib/service/store/baseline";
 import { SqliteConnection } from "@/lib/shared/database/sqlite";
-import { queryDatabase, createDatabase, type TestDatabase } from "@/tests/support/postgres-server";
+import { createDatabase, queryDatabase, type TestDatabase } from "@/tests/support/postgres-server";
 import { shapesOfPostgres, shapesOfSqlite } from "@/tests/support/schema-shapes";
 import { temporaryFolder } from "@/tests/support/temporary-folder";
 

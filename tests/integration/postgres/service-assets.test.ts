@@ -1,4 +1,4 @@
-// Assets behave alike on SQLite and on PostgreSQL: after the same random changes every request has the same answer.
+// Assets behave the same on SQLite and PostgreSQL: after the same random changes, every request has the same response.
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -163,7 +163,7 @@ async function apply(tx: Transaction, { id, owner }: { id: string; owner: number
   return tx.run(query.deleteFrom("assets").where("seq", "=", asset.seq));
 }
 
-/** Each change is made in both, in one commit. */
+/** Each change is applied in both, in one commit. */
 async function applyAll(operations: readonly AssetOperation[]) {
   const applied = operations.flatMap((item) => {
     const target = item.kind === "create" ? { id: crypto.randomUUID(), owner: item.owner } : assets[item.at % Math.max(1, assets.length)];

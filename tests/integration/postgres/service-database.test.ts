@@ -4,7 +4,7 @@ import { afterEach, beforeEach, expect, inject, it } from "vitest";
 import { type Database, query, statement } from "@/lib/service/store/database";
 import { openPostgres } from "@/lib/service/store/postgres/database";
 import { isStoreAway, StoreUnavailable } from "@/lib/shared/error-codes";
-import { queryDatabase, createDatabase, type TestDatabase } from "@/tests/support/postgres-server";
+import { createDatabase, queryDatabase, type TestDatabase } from "@/tests/support/postgres-server";
 import { openWire, type Wire } from "@/tests/support/postgres-wire";
 
 const now = () => 1_700_000_000_000;

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, inject, it, vi } from "vitest";
 import { openServiceStore } from "@/lib/service/index";
 import { canvas, detail, ended, type Json, list, record, running, submit, waiting } from "@/tests/integration/service/support";
-import { queryDatabase, createDatabase, type TestDatabase } from "@/tests/support/postgres-server";
+import { createDatabase, queryDatabase, type TestDatabase } from "@/tests/support/postgres-server";
 import { type Client } from "@/tests/support/service";
 import { httpClient, type ServiceProcess, startServiceProcess } from "@/tests/support/service-process";
 import { temporaryFolder } from "@/tests/support/temporary-folder";

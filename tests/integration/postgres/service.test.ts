@@ -1,4 +1,4 @@
-// The whole service on PostgreSQL, and its answers while the database is away.
+// The whole service on PostgreSQL, and its responses during a database outage.
 import { join } from "node:path";
 import fc from "fast-check";
 import { afterAll, afterEach, beforeEach, describe, expect, inject, it } from "vitest";
@@ -9,7 +9,7 @@ import { openDatabase } from "@/lib/service/store/sqlite";
 import { seedJobs, workflowId, workflowsOf } from "@/tests/bench/service/seed-jobs";
 import { canvas, detail, ended, type Json, png, submit } from "@/tests/integration/service/support";
 import { gpuClasses } from "@/tests/support/gpu-classes";
-import { queryDatabase, createDatabase, type TestDatabase } from "@/tests/support/postgres-server";
+import { createDatabase, queryDatabase, type TestDatabase } from "@/tests/support/postgres-server";
 import { openWire, type Wire } from "@/tests/support/postgres-wire";
 import { type RunnerServer } from "@/tests/support/runner-server";
 import { startRunnerServer } from "@/tests/support/servers";

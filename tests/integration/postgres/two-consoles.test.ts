@@ -1,4 +1,4 @@
-// Two whole consoles on one database: each acts on changes of the other, and waits for work that the other has in progress.
+// Two consoles on one database: each reacts to the other's changes and waits for its work in progress.
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -6,10 +6,10 @@ import { afterAll, beforeAll, beforeEach, describe, expect, inject, test, vi } f
 import { operations } from "@/lib/contract/operations";
 import { getProcessState } from "@/lib/server/running";
 import { StoreUnavailable } from "@/lib/shared/error-codes";
-import { type HarnessRequest, createHarness, type Harness } from "@/tests/support/harness";
+import { createHarness, type Harness, type HarnessRequest } from "@/tests/support/harness";
 import { answerJson, type LittleServer } from "@/tests/support/little-server";
 import { liveQuery, openLive } from "@/tests/support/live-stream";
-import { queryDatabase, createDatabase, endConnections, type TestDatabase } from "@/tests/support/postgres-server";
+import { createDatabase, endConnections, queryDatabase, type TestDatabase } from "@/tests/support/postgres-server";
 import { startLittleServer } from "@/tests/support/servers";
 import { until } from "@/tests/support/until";
 
@@ -20,7 +20,7 @@ let first: Harness;
 let second: Harness;
 let service: LittleServer;
 let connection: string;
-/** The service's answers to the next submissions, in order. */
+/** The service's responses to the next submissions, in order. */
 let jobs: { id: string; status: string; create_time: number }[] = [];
 let answers: { status: number; comes: Promise<unknown> }[] = [];
 

@@ -8,7 +8,7 @@ import { begin, contentOf, outcome, reached, read } from "@/tests/integration/se
 import { record } from "@/tests/integration/service/support";
 import { settingsOf } from "@/tests/support/blob-backends";
 import { type FileSource, patternOf } from "@/tests/support/file-source";
-import { queryDatabase, createDatabase, type TestDatabase } from "@/tests/support/postgres-server";
+import { createDatabase, queryDatabase, type TestDatabase } from "@/tests/support/postgres-server";
 import { startFileSource } from "@/tests/support/servers";
 import { startService } from "@/tests/support/service";
 import { temporaryFolder } from "@/tests/support/temporary-folder";
@@ -84,7 +84,7 @@ describe("two services downloads", () => {
     const path = await begin(second, `${source.url}/taken`);
     await reached(first, path, 130_000);
     const [part] = await partsOf(two.second);
-    // Cut off from the database it keeps fetching, and is given up all the same.
+    // Cut off from the database it keeps fetching, but is abandoned anyway.
     two.wire.cut();
     await until("the other one has it", async () => (await partsOf(two.first)).length === 1, { timeoutMs: 20_000 });
     expect(await partsOf(two.first)).not.toContain(part);

@@ -1,4 +1,4 @@
-// Two services on one PostgreSQL: every change at one is seen at the other.
+// Two services on one PostgreSQL: every change is visible at both.
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeEach, expect, it } from "vitest";

@@ -4,7 +4,7 @@ import { afterAll, expect, inject, test } from "vitest";
 import { createSharedLimit } from "@/lib/server/limits/attempt-limit";
 import { MAX_TOKENS } from "@/lib/server/store/people/tokens";
 import { openStore, type Store } from "@/lib/server/store/store";
-import { queryDatabase, createDatabase } from "@/tests/support/postgres-server";
+import { createDatabase, queryDatabase } from "@/tests/support/postgres-server";
 
 const NOW = Date.UTC(2026, 4, 6);
 /** Longer than the test takes, so that no allowance is refilled. */

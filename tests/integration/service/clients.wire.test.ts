@@ -210,7 +210,7 @@ describe("public clients wire", async () => {
       expect([...(driven?.picture.subarray(0, 4) ?? [])]).toEqual(pngMark);
       expect(driven).toMatchObject({ queue: { running: 0, pending: 0 }, history: [jobs[0]?.id], system: { os: expect.any(String) } });
       expect(driven?.classes).toContain("SaveImage");
-      // The uploaded file can be loaded by the name in the answer.
+      // The uploaded file can be loaded by the returned name.
       if (driven?.uploaded !== "") expect((await client.get(`/api/view?filename=${driven?.uploaded}&type=input`)).status).toBe(200);
     });
 

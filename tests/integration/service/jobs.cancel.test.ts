@@ -40,7 +40,7 @@ describe("cancelling a running job", () => {
       await at(ada, id, "4");
 
       expect((await cancel(ada, id)).status).toBe(200);
-      // It is cancelled in every view as soon as the cancel is answered.
+      // It is cancelled in every view as soon as the cancel returns.
       const job = await detail(ada, id);
       expect(job).toMatchObject({ status: "cancelled", outputs: {}, outputs_count: 0 });
       expect(job).not.toHaveProperty("preview_output");
@@ -85,7 +85,7 @@ describe("cancelling a running job", () => {
       ]);
       const claims = [record(first.body).cancelled === true, JSON.stringify(second.body).includes(id)];
       const job = await ended(client, id);
-      // If the answer to a request was that it cancelled the job, that was true, and it was the only one.
+      // If a response reported a cancel, it was correct and the only one.
       expect(claims.filter(Boolean)).toHaveLength(job.status === "cancelled" ? 1 : 0);
       const assets = list(record((await client.get(`/api/jobs/${id}/assets`)).body).assets);
       expect(assets).toHaveLength(job.status === "completed" ? 12 : 0);

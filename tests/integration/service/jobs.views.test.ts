@@ -191,7 +191,7 @@ describe("the views of a job", async () => {
     const entry = record(record((await client.get(`/api/history_v2/${string(job.id)}`)).body)[string(job.id)]);
     expect(record(entry.prompt).outputs_to_execute).toEqual(["3"]);
     expect(record(record(job.workflow).prompt)).toEqual(prompt);
-    // A graph does not run if none of its targets is an output, or if the list of targets is empty.
+    // A graph doesn't run if none of its targets is an output, or if the list of targets is empty.
     for (const partial_execution_targets of [["99"], ["1"], []])
       expect(await client.post("/api/prompt", { prompt, partial_execution_targets })).toMatchObject({
         status: 400,

@@ -1,4 +1,4 @@
-// Limits as a client on a real connection meets them: against the stand-alone service as a process, byte by byte.
+// Limits on a real connection to the stand-alone service, byte by byte.
 import { describe, expect, it } from "vitest";
 import { sendRaw } from "@/tests/support/raw-http";
 import { createKey, openServiceProcess, serviceCommand } from "@/tests/support/service-process";

@@ -1,4 +1,4 @@
-// Faults of runners and their effect on jobs: each job ends once, on another runner if need be, and says why.
+// Faults of runners and their effect on jobs: each job ends once, on another runner if needed, with a reason.
 import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";

@@ -10,7 +10,7 @@ import { type RunnerOptions, type RunnerServer } from "@/tests/support/runner-se
 import { startRunnerServer } from "@/tests/support/servers";
 import { type Client, type ServiceBench, startService } from "@/tests/support/service";
 import { createTestServiceStore, type TestServiceStore } from "@/tests/support/service-store";
-import { modelGraph, makes } from "./built-in-job";
+import { makes, modelGraph } from "./built-in-job";
 import { ended, type Json, list, record, running, string, submit } from "./support";
 
 const described = (required: Json, optional: Json = {}) => ({

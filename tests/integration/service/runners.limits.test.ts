@@ -17,7 +17,7 @@ import { startLittleServer, startRunnerServer } from "@/tests/support/servers";
 import { createClient, type ServiceBench, startService } from "@/tests/support/service";
 import { temporaryFolder } from "@/tests/support/temporary-folder";
 import { until } from "@/tests/support/until";
-import { addRunner, modelGraph, makes } from "./built-in-job";
+import { addRunner, makes, modelGraph } from "./built-in-job";
 import { ended, type Json, record, string, submit } from "./support";
 
 const cached = (nodes: unknown) => JSON.stringify({ type: "execution_cached", data: { nodes, prompt_id: "x" } });

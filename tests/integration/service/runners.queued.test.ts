@@ -9,7 +9,7 @@ import { startRunnerServer } from "@/tests/support/servers";
 import { type Client, type ServiceBench, startService } from "@/tests/support/service";
 import { createTestServiceStore, type TestServiceStore } from "@/tests/support/service-store";
 import { until } from "@/tests/support/until";
-import { addRunner, modelGraph, makes } from "./built-in-job";
+import { addRunner, makes, modelGraph } from "./built-in-job";
 import { detail, ended, list, record, running, string, submit, waiting } from "./support";
 
 const foreign = { "1": { class_type: "LoadModel", inputs: { model: "one.safetensors" } }, "2": { class_type: "SaveImage", inputs: { images: ["1", 0] } } }; // prettier-ignore

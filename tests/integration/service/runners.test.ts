@@ -5,7 +5,7 @@ import { type RunnerOptions, type RunnerServer } from "@/tests/support/runner-se
 import { startRunnerServer } from "@/tests/support/servers";
 import { createClient, type ServiceBench, startService } from "@/tests/support/service";
 import { until } from "@/tests/support/until";
-import { modelGraph, makes, picture } from "./built-in-job";
+import { makes, modelGraph, picture } from "./built-in-job";
 import { canvas, detail, ended, type Json, list, record, running, string, submit } from "./support";
 
 describe("jobs on runners", () => {

@@ -114,7 +114,7 @@ describe("assets compare", () => {
   });
 });
 
-// The assets page opened while the service could not answer: the list loads by itself once it can.
+// The assets page opened during an outage: the list loads by itself afterwards.
 describe("outage", () => {
   let isOut = true;
   beforeEach(() => {

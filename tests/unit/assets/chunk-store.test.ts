@@ -7,7 +7,7 @@ import { until } from "@/tests/support/until";
 
 const asset = (id: string): AssetView => ({ id, name: `${id}.png`, kind: "image", tags: [], immutable: false, metadata: {} });
 
-/** A service with a list that can grow at its top, and with answers that wait until they are released. */
+/** A service with a list that can grow at its top, and with delayed responses. */
 function service(length: number) {
   const ids = Array.from({ length }, (_, index) => `a${index}`);
   const offsets: number[] = [];

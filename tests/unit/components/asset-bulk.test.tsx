@@ -18,7 +18,7 @@ const rights: AssetRights = { can: () => true, canTag: true, why: undefined };
 const absent = () => Response.json({ code: "UNSUPPORTED", message: "This service does not support this." }, { status: 404 });
 
 type SentRequest = { path: string; method: string; json: unknown };
-/** `fetch` is replaced: it records requests and answers like the console. Only a service with the whole interface lists its tags. */
+/** Replaces `fetch`: records requests and responds like the console. Only a service with the whole API lists its tags. */
 function outside(respond: (request: SentRequest) => Response | Promise<Response>, hasTags = true): SentRequest[] {
   const all: SentRequest[] = [];
   vi.stubGlobal("fetch", async (path: string, { method = "GET", body }: RequestInit = {}) => {

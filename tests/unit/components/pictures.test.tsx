@@ -17,7 +17,7 @@ describe("pictures", () => {
     [answers, requests, responses] = [{}, [], {}];
     vi.stubGlobal("fetch", (address: string, { cache }: RequestInit = {}) => {
       const { pathname, search } = new URL(address, "http://localhost");
-      // The answer that the image itself got.
+      // The image's own response.
       if (cache === "only-if-cached")
         return Promise.resolve((responses[pathname + search] ?? (() => new Response(null, { status: 504 })))());
       requests.push(pathname + search);

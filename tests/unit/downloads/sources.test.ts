@@ -104,7 +104,7 @@ const outside = { address: "203.0.114.1", family: 4 };
 describe("names of sources", async () => {
   const server = await startLittleServer((_, response) => void response.end("inside"));
 
-  /** Each look-up gets the next answer. */
+  /** Each look-up gets the next result. */
   function resolverOf(...answers: LookupAddress[][]): { resolve: Resolve; lookups: string[] } {
     const lookups: string[] = [];
     const resolve: Resolve = (host, _options, callback) => {

@@ -11,7 +11,7 @@ const filesNamed = (...paths: string[]) => paths.map((path) => ({ path, file: ne
 const dialog = () => screen.queryByRole("dialog");
 const press = (name: string) => act(async () => fireEvent.click(screen.getByRole("button", { name })));
 
-/** Every file exists already; each answer waits to be released. */
+/** Every file exists already; each response waits to be released. */
 function listOf(...paths: string[]) {
   const waiting: (() => void)[] = [];
   const replaced: string[] = [];

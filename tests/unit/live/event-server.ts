@@ -15,7 +15,7 @@ export const openStream = (response: ServerResponse, ...lines: string[]) => {
   response.write([line("hello", { heartbeatMs: 15_000 }), ...lines].join(""));
 };
 
-/** `reply` answers each request; it can be replaced. */
+/** `reply` responds to each request; it can be replaced. */
 export async function startEventServer(reply: Reply) {
   const state = { reply, streamRequests: new Array<StreamRequest>(), open: new Set<ServerResponse>() };
   const server = createServer((request, response) => {

@@ -208,7 +208,7 @@ it("drops the topics of a closed tab and of values no longer shown", async () =>
   await until("only the list is left", () => topicsNow().join() === topic);
 });
 
-/** Shows two jobs, and returns how to write events and what the screen has. */
+/** Shows two jobs and returns an event writer and a screen reader. */
 async function showTwoJobs() {
   const messages: LiveMessage<unknown>[] = [];
   const { tab } = open(createLocks());

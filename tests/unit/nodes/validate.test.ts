@@ -1,4 +1,4 @@
-// Refusals before queueing, in the shape of a real server's answers.
+// Refusals before queueing, in a real server's format.
 import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";

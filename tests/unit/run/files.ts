@@ -19,7 +19,7 @@ export function catalogue(): ObjectInfo {
 }
 
 type Refusal = { prompt: Graph; answer: { error: Record<string, unknown> } };
-/** A real server's answers to bad graphs, by name. */
+/** A real server's responses to bad graphs, by name. */
 export function refusals(): Record<string, Refusal> {
   const all: Record<string, Refusal> = JSON.parse(golden("refusals.json"));
   return all;

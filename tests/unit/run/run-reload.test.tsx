@@ -59,7 +59,7 @@ describe("a reload", () => {
     expect(leave()).toBe(false);
   });
 
-  /** Presses Run; the service answers with that job. */
+  /** Clicks Run; the service responds with that job. */
   async function runAs(id: string) {
     pressRun();
     await until("an answer is asked for", () => service.respond({ status: 200, body: { prompt_id: id, node_errors: {} } }));

@@ -1,4 +1,4 @@
-// Slow opening is shown, can be stopped, and never replaces what was opened meanwhile.
+// Slow opening is shown, can be stopped, and never replaces a newer workflow.
 import { act, fireEvent, screen, within } from "@testing-library/react";
 import { beforeEach, expect, it } from "vitest";
 import { type RunApi } from "@/components/run/run-actions";
@@ -12,7 +12,7 @@ import { renderPage } from "./render";
 
 beforeEach(() => window.history.replaceState(null, "", "/run"));
 
-/** A port that answers when the test releases it. */
+/** A port that responds when the test releases it. */
 function deferred<T>() {
   let release: (value: T) => void = () => undefined;
   const promise = new Promise<T>((resolve) => (release = resolve));

@@ -6,7 +6,7 @@ import { createRunStore } from "@/components/run/run-store";
 import { type RunSource } from "@/components/run/workflow/run-sources";
 import { ok } from "@/lib/shared/result";
 import { sampleText } from "./files";
-import { apiTo, field, byteSourceOf } from "./page";
+import { apiTo, byteSourceOf, field } from "./page";
 import { renderPage } from "./render";
 
 let savedNames: string[] = [];

@@ -8,7 +8,7 @@ import { assetSchema } from "@/lib/contract/schemas/asset";
 import { type JobDetail } from "@/lib/contract/schemas/job";
 import { failed, ok } from "@/lib/shared/result";
 import { sampleGraph, sampleText } from "./files";
-import { apiTo, field, openText, show, byteSourceOf } from "./page";
+import { apiTo, byteSourceOf, field, openText, show } from "./page";
 import { renderPage } from "./render";
 
 const job: JobDetail = {

@@ -9,7 +9,7 @@ import { LIVE_MS } from "@/tests/support/mock-live";
 import { inPage, renderPage } from "./render";
 
 let jobs: readonly Record<string, unknown>[] = [];
-/** Undefined: the service does not know the job. */
+/** Undefined: the service doesn't have the job. */
 let detail: Record<string, unknown> | undefined = {};
 let requests: string[] = [];
 let bodies: unknown[] = [];

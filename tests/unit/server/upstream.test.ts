@@ -140,7 +140,7 @@ describe("response tracker", () => {
     };
   }
   const after = <T>(ms: number, value: T) => new Promise<T>((resolve) => setTimeout(() => resolve(value), ms));
-  /** Like the port: a request that is given up fails. */
+  /** Like the port: an aborted request fails. */
   const unlessGivenUp = <T>(request: Request, work: Promise<T>) =>
     Promise.race([work, new Promise<never>((_, reject) => request.signal.addEventListener("abort", () => reject(new Error("given up"))))]);
 

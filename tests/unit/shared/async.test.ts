@@ -95,7 +95,7 @@ test("runs a call made at the very end of a run", async () => {
   }
 });
 
-/** Work that ends when the test says so. */
+/** Work that ends on demand. */
 function pendingWork() {
   const open = new Map<string, (isGood: boolean) => void>();
   const startedTasks: string[] = [];

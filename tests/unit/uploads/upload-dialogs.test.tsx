@@ -125,7 +125,7 @@ describe("hash dialog", () => {
   const cut = () => Response.json({ code: "UPSTREAM_UNREACHABLE", message: "cut" }, { status: 502 });
   const answersAnother = () => Response.json({ asset: null, isUnclear: true });
 
-  /** `listed`: the newest assets after the answer. */
+  /** `listed`: the newest assets after the response. */
   async function offer(asset: unknown, respond = cut) {
     const paths: string[] = [];
     vi.stubGlobal("fetch", async (path: string, init: RequestInit = {}) => {

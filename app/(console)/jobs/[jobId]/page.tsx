@@ -52,11 +52,11 @@ export default async function JobPage({ params, searchParams }: PageProps<"/jobs
   );
 }
 
-/** A link without a connection means the one its sender used. If the reader's own connection lacks the job, this leads to the sender's. */
+/** A link without a connection refers to its sender's. If the reader's connection lacks the job, redirects to the one that has it. */
 async function Elsewhere({ jobId }: { jobId: string }): Promise<null> {
   const job = await jobOnce(jobId, undefined);
   const connection = job.ok || job.failure.code !== "NOT_FOUND" ? undefined : await findJobElsewhere(await pageOnce(), jobId);
-  // The job index's knowledge may be old.
+  // The job index may be outdated.
   if (connection !== undefined && (await getJob(await pageOnce(), jobId, connection)).ok)
     redirectInConsole(`/jobs/${encodeURIComponent(jobId)}?connection=${connection}`);
   return null;

@@ -8,7 +8,7 @@ import { connectionIn } from "@/lib/server/requests/read-request";
 import { jsonAnswer } from "@/lib/server/requests/responses";
 import { failed, ok } from "@/lib/shared/result";
 
-/** At first only the importing member sees the app; they choose afterwards who else may. */
+/** At first only the importing member sees the app and can then grant access. */
 export const POST = consoleBodyRoute("importApp", "operator", z.unknown(), async (context, body) => {
   const file = appFileSchema.safeParse(body);
   if (!file.success) return failed(noAppFile(body, file.error.issues));

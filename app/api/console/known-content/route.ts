@@ -5,7 +5,7 @@ import { jsonOf } from "@/lib/server/requests/responses";
 
 const { name: action, role } = operations.createAssetFromHash;
 
-/** POST /api/assets/from-hash for files that are hashed first: an unknown hash is an answer here, not a failure. */
+/** POST /api/assets/from-hash for files hashed first: an unknown hash is a result here, not a failure. */
 export const POST = guarded({ action, role, connection: true }, async (context) => {
   return jsonOf(await createOfKnownContent(context));
 });

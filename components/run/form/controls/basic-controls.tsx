@@ -78,7 +78,7 @@ type SeedControlProps = {
   onToggle: () => void;
 };
 
-/** Beside a seed's number: draw a new one now, or one with every run. */
+/** Next to a seed: draws a new one now, or one with every run. */
 export function SeedControl({ name, control, isRandomised, onSeed, onToggle }: SeedControlProps) {
   const t = useTranslations("run.seed");
   return (
@@ -141,7 +141,7 @@ function toSwatch(text: string): string | undefined {
 
 // Colours as the family's nodes write them: one whole number, red in the high byte.
 
-/** "#dba446" for 14394438; undefined for anything that is no colour, so that the caller shows a plain number. */
+/** "#dba446" for 14394438; undefined if not a colour, so that the caller shows a number. */
 function toHexColor(value: unknown): string | undefined {
   if (typeof value !== "number" || !Number.isInteger(value) || value < 0 || value > 0xffffff) return undefined;
   return `#${value.toString(16).padStart(6, "0")}`;

@@ -1,4 +1,4 @@
-// Pictures of a connection: how they are sent, listed and named, and what an image input needs of them.
+// Pictures of a connection: upload, listing, names, and the context of an image input.
 
 import { type ReactNode } from "react";
 import { type MaskTarget } from "@/components/mask/file/picture-file";
@@ -33,7 +33,7 @@ export type PictureApi = {
   decode?: Decode;
 };
 
-/** The most assets that the interface returns in one answer. */
+/** Maximum assets per response. */
 const MAX_ASSETS = 500;
 
 /** `canLookUp`: the service finds pictures by their content, not only by their names in its folders. */
@@ -50,7 +50,7 @@ export function createPictureApi(connection: string | undefined, canLookUp: bool
       const hash = canLookUp ? await findStoredContent(file, lookup) : undefined;
       if (hash !== undefined) return ok({ name: contentName(hash, file.name), type: "input", isKnown: true });
       const form = new FormData();
-      // Fields before the bytes, so that a streaming reader knows where they go.
+      // Fields before bytes, so that a streaming reader can route them.
       form.set("type", "input");
       form.set("image", file, file.name);
       return upload<UploadAnswer>(withQuery("/api/upload/image", { connection }), { form, ...options });
@@ -108,7 +108,7 @@ export function assetValue({ name, hash: storedHash, tags, file }: NamedAsset): 
   return toImageValue({ name, type: folders.find((folder) => tags.includes(folder)) });
 }
 
-/** The name that upload/image answers for a picture: its content hash and the file's extension. */
+/** The name returned by upload/image: its content hash and the file's extension. */
 export function contentName(hash: string, fileName: string): string {
   return `${hash}${extensionOf(fileName)}`;
 }
@@ -122,7 +122,7 @@ function extensionOf(name: string): string {
   return /\.[A-Za-z0-9]{1,12}$/.exec(name)?.[0] ?? "";
 }
 
-// Checks by decoding whether a chosen file is a picture, before anything is sent.
+// Decodes a chosen file to check that it is a picture, before sending.
 // Guarantees: never throws; a kind that browsers cannot decode but services may (TIFF, say) passes, and the service decides.
 
 type PictureCheck = "picture" | "not-image" | "broken";

@@ -23,7 +23,7 @@ type PictureControlProps = ControlProps & {
   onRunning: (isRunning: boolean) => void;
 };
 
-/** The picture that a node loads: shown, replaced by a drop or a choice, and kept if the new one fails to arrive. */
+/** A node's picture: shown, replaced by a drop or a choice, and kept if the new one fails. */
 export function PictureControl(props: PictureControlProps) {
   const { nodeTitle, options, picture, takesPaste = false, hasMask = true, onRunning, value, onChange, ...control } = props;
   const t = useTranslations("run.picture");

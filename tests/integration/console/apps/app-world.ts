@@ -1,7 +1,7 @@
 // A console with an app on the built-in service that turns a picture upside down, so that the input differs from the output.
 import sharp from "sharp";
 import { type AppBody, type AppRun, type AppView } from "@/lib/contract/apps/app";
-import { type HarnessRequest, createHarness, type Harness } from "@/tests/support/harness";
+import { createHarness, type Harness, type HarnessRequest } from "@/tests/support/harness";
 import { until } from "@/tests/support/until";
 
 export const definition: AppBody["definition"] = {

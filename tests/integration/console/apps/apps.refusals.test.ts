@@ -1,4 +1,4 @@
-// A service's refusals of an app's run, reported on the app's inputs; the tests choose the service's answers.
+// A service's refusals of an app's run, shown on the app's inputs; the tests choose the responses.
 import { type ServerResponse } from "node:http";
 import { beforeEach, expect, test } from "vitest";
 import { answerJson, type LittleServer, type ReceivedRequest } from "@/tests/support/little-server";
@@ -157,7 +157,7 @@ test("stores a late refusal as data and words it by its inputs", async () => {
   };
   expect(await errorOf(app, ownRun.id, "runner")).toEqual(shownError);
   expect(await errorOf(app, otherRun.id, "operator")).toEqual({ ...shownError, node: "3" });
-  // Answered from the stored result: the service gets no second request.
+  // Returned from the stored result: the service gets no second request.
   const before = service.requests.length;
   expect(await errorOf(app, otherRun.id, "operator")).toEqual({ ...shownError, node: "3" });
   expect(service.requests).toHaveLength(before);

@@ -12,7 +12,7 @@ describe("a run", () => {
     const app = await world.make();
     const startResponse = await world.run(app, { picture: await png() });
     expect(startResponse).toMatchObject({ status: 202, body: { run: { appId: app.id, version: 1, inputs: { prefix: "inverted" } } } });
-    // A member who sees only apps does not get the job.
+    // A member who sees only apps doesn't get the job.
     expect(startResponse.body.run).not.toHaveProperty("jobId");
     const run = await world.ended(app, startResponse.body.run.id);
     expect(run).toMatchObject({ state: "completed", results: [{ number: 1, label: "Result", kind: "image" }] });

@@ -48,7 +48,7 @@ test("refuses an upload shorter than announced and keeps nothing", async () => {
   const type = request.headers.get("content-type") ?? "";
   const bytes = await request.arrayBuffer();
   const headers = { "content-type": type, "content-length": String(bytes.byteLength) };
-  // The other service would accept anything, so only the console can notice.
+  // The other service would accept anything, so only the console can detect it.
   for (const id of ["embedded", connection]) {
     const response = await harness.request(`/api/assets?connection=${id}`, {
       as: "operator",

@@ -4,7 +4,7 @@ import { type EmbedHostSaved } from "@/lib/contract/embed/embedding";
 import { type Role } from "@/lib/contract/people/roles";
 import { isEmbedded } from "@/lib/server/upstream/send";
 import { EMBED_PATH_HEADER } from "@/lib/shared/console-paths";
-import { type HarnessRequest, createHarness } from "@/tests/support/harness";
+import { createHarness, type HarnessRequest } from "@/tests/support/harness";
 
 export const ORIGIN = "https://app.example.com";
 export const SLOT = "abcdefgh1234";

@@ -226,7 +226,7 @@ it("reports a full disk for a good ticket and a bad ticket as bad", async () => 
   disk.mockRestore();
 });
 
-/** An address of keys that can be made unreachable. */
+/** A key URL that can be made unreachable. */
 async function keyServer() {
   const keys = new Map<string, { jwk: JWK; privateKey: CryptoKey }>();
   let isBroken = false;

@@ -126,7 +126,7 @@ describe("an external service", () => {
     const pinged = peer && once(peer, "ping");
     world.look();
     await pinged;
-    // By the time of this answer, the listener's pong has arrived.
+    // By the time of this response, the listener's pong has arrived.
     expect(await refusedWith(`${world.url}/ws`)).toBe(401);
     world.look();
     expect(await third).toEqual([1013, "The service closed the connection."]);

@@ -26,7 +26,7 @@ function fastClock() {
   return () => startMs + 20 * (Date.now() - startMs);
 }
 
-/** A job index that gets each page that its reader reads, as the console does when it passes answers on. */
+/** A job index that receives each page that its reader reads, like the console does when streaming. */
 async function world(before?: Kept, now = fastClock()) {
   const folder = before?.folder ?? temporaryFolder();
   const store = openStore(folder);

@@ -20,7 +20,7 @@ const NEWEST_MS = Date.UTC(2026, 4, 3);
 type Job = { id: string; status: string; create_time: number };
 type OtherService = LittleServer & { jobs: Job[]; isDown: boolean; details: string[] };
 
-/** Another service with jobs that the console does not know: the newest first, one an hour. */
+/** Another service with jobs unknown to the console: newest first, one an hour. */
 async function startOtherService(count: number): Promise<OtherService> {
   const jobs = Array.from({ length: count }, (_, at) => ({
     id: `job-${String(at).padStart(4, "0")}`,

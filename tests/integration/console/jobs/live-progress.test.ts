@@ -108,7 +108,7 @@ test("computes percent for jobs submitted elsewhere from the queue's graphs", as
   await untilProgress({ start_time: expect.any(Number), value: 0.5, nodes_total: 4, nodes_done: 1, current_node: "2" });
 });
 
-// An older server's list is made from its queue.
+// An older server's list is built from its queue.
 test.each([
   ["an older local server", true],
   ["a local server after reading its queue once", false],

@@ -25,7 +25,7 @@ const open = [
   ...["listJobs", "getJob", "getJobStatus", "listJobAssets", "listHistory", "getHistoryEntry", "listOlderHistory"],
   ...["getOlderHistoryEntry", "getQueueDepth", "listQueue", "view"],
 ];
-/** The console's own reads of jobs; `viewCapabilities` answers from memory without a request. */
+/** The console's own reads of jobs; `viewCapabilities` is answered from memory. */
 const openHere = ["searchJobs", "exportJobs", "listWorkflows", "viewCapabilities", "thumbnail", "viewQueue", "countJobs", "listRunsByDay"];
 const routes = await loadRoutes();
 

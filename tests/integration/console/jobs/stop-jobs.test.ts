@@ -10,7 +10,7 @@ const harness = await createHarness({ upstreamLimits: { writeMs: WRITE_MS } });
 
 const post = (path: string, json: unknown, as: "operator" | "viewer" = "operator") => harness.request(path, { as, method: "POST", json });
 
-/** "silent": it never answers. */
+/** "silent": never responds. */
 async function connect(operations: Record<string, [number, unknown] | "silent">, running: string[]) {
   const server = await startLittleServer(({ method, url }, response) => {
     const path = url.split("?")[0] ?? "";
@@ -84,7 +84,7 @@ test("stops waiting for further jobs after one unanswered stop", async () => {
   while (sent("/api/jobs/").length < 2) await new Promise((resolve) => setImmediate(resolve));
   vi.advanceTimersByTime(WRITE_MS);
   vi.useRealTimers();
-  // The answer about "a" arrived in time, and is reported.
+  // The response about "a" arrived in time and is reported.
   expect(await stopping).toEqual({
     stopped: [],
     stopping: [],

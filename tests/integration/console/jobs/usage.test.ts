@@ -13,7 +13,7 @@ const month: UsageQuery = { within: 24 * 30 };
 let now = NOW;
 
 type Reported = { status: string; outputs_count?: number; ranMs?: number };
-/** The other service's answers about its jobs. */
+/** The other service's responses about its jobs. */
 let jobs = new Map<string, Reported & { createdMs: number }>();
 let count = 0;
 let hasSizes = false;

@@ -9,7 +9,7 @@ import { startLittleServer } from "@/tests/support/servers";
 import { makeToken } from "@/tests/support/tokens";
 
 const ID = "00000000-0000-4000-8000-000000000000";
-/** Called before the service answers. */
+/** Called before the service responds. */
 let beforeRespond: () => Promise<void> = () => Promise.resolve();
 
 const harness = await createHarness();

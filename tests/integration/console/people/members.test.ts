@@ -4,7 +4,7 @@ import { type AuditPage } from "@/lib/contract/audit/audit";
 import { type Role } from "@/lib/contract/people/roles";
 import { readInvitation } from "@/lib/server/auth/members";
 import { listMembers } from "@/lib/server/queries/members";
-import { type HarnessRequest, createHarness, type Harness } from "@/tests/support/harness";
+import { createHarness, type Harness, type HarnessRequest } from "@/tests/support/harness";
 
 let now = 1_800_000_000_000;
 let harness: Harness;

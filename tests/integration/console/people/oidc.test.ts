@@ -182,7 +182,7 @@ test("connects a provider for a signed-in member after confirmation", async () =
   expect(await ola.signIn("acme", acme, { purpose: "link", callbackUrl: "/settings/account" })).toBe("/settings/account");
   expect(await audited()).toEqual([["linkProvider", "Acme: linked"]]);
   expect(await ola.me()).toMatchObject({ member: { email: "operator@desk.test" } });
-  // The session continues; a quarter of an hour later it asks again.
+  // The session continues; after 15 minutes it requires confirmation again.
   now += 16 * 60_000;
   const signInBody = await (await ola.ask("POST", "/api/auth/signin/other", { csrfToken: "", purpose: "link" })).json();
   expect(signInBody).toMatchObject({ code: "SIGN_IN_AGAIN" });

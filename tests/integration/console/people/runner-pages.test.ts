@@ -9,7 +9,7 @@ const incoming = vi.hoisted(() => ({ headers: new Headers() }));
 vi.mock("next/headers", () => ({ headers: () => Promise.resolve(incoming.headers) }));
 const world = await createEmbedWorld();
 
-/** Next's answer: the page, or the redirect's target. */
+/** Next's response: the page, or the redirect's target. */
 async function opened(page: string, headers: Record<string, string>, isFrame = false): Promise<string> {
   incoming.headers = new Headers({ ...headers, [PAGE_HEADER]: page });
   try {

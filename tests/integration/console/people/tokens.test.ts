@@ -25,11 +25,11 @@ describe("creating a token", () => {
 
   test.each<[string, object, number]>([
     ["a role above one's own", { role: "admin" }, 403],
-    ["a connection that is none", { connection: "nothing" }, 400],
-    ["connections without the usual one", { connections: ["nothing"] }, 400],
-    ["an operation that is none", { operations: ["createToken"] }, 400],
+    ["an unknown connection", { connection: "nothing" }, 400],
+    ["connections without the default one", { connections: ["nothing"] }, 400],
+    ["an unknown operation", { operations: ["createToken"] }, 400],
     ["no expiry chosen", { days: undefined }, 400],
-    ["another number of days", { days: 8 }, 400],
+    ["an unsupported number of days", { days: 8 }, 400],
     ["no connection chosen", { connection: undefined }, 400],
     ["no name", { name: " " }, 400],
   ])("is refused with %s", async (_what, change, status) => {

@@ -36,7 +36,7 @@ function everything(word: string) {
 }
 const CUT = KEY.slice(0, 12);
 const percent = [...Buffer.from(KEY)].map((byte) => `%${byte.toString(16)}`).join("");
-/** Must not appear in any answer, line of the log or stored data. */
+/** Must not appear in any response, log line or stored data. */
 const forbidden = [KEY, CUT, percent];
 const escaped = (letters: string, by: string) => [...letters].map((letter) => `${by}u00${letter.charCodeAt(0).toString(16)}`).join("");
 const asJson = (response: ServerResponse, text: string, status = 200) =>

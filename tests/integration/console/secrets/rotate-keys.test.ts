@@ -88,7 +88,7 @@ test("refuses a new key under the old id and changes nothing", async () => {
   const { code, output } = await rotate(`${newKey},${young.replace("young:", "former:")}`);
   expect([code, output]).toEqual([1, expect.stringContaining("The id young belonged to an earlier key")]);
   expect(await store.keys.list()).toEqual(before);
-  // If the former key is not in the ring at all, its rows cannot be opened, and the command says so.
+  // If the former key is not in the ring, its rows can't be opened, and the command reports it.
   const alone = await rotate(newKey);
   expect([alone.code, alone.output]).toEqual([1, expect.stringContaining("sealed by young can't be opened")]);
   expect(await store.keys.list()).toEqual(before);

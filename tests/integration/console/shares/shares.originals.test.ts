@@ -71,7 +71,7 @@ test("leaves out unreadable files and refuses a share with none left", async () 
   expect((await make()).status).toBe(422);
   readable.add("a.png");
 
-  // A share made before this check existed.
+  // A share created before this check existed.
   const { store } = harness.console;
   const token = "D".repeat(43);
   const item = { file: { filename: "a.png", subfolder: "", type: "output" }, name: "a.png", kind: "image" as const, isFixed: false };
@@ -83,7 +83,7 @@ test("leaves out unreadable files and refuses a share with none left", async () 
   await service.close();
 });
 
-/** A service with a job of one file, which `send` answers. */
+/** A service with a job of one file, which `send` serves. */
 async function serve(filename: string, send: (range: string | undefined, response: ServerResponse) => void) {
   const service = await startLittleServer((request, response) => {
     if (request.url?.includes("/api/view")) return send(request.headers.range, response);

@@ -128,7 +128,7 @@ test("isolates cached previews by connection, key and session", async () => {
 
 const folder = temporaryFolder();
 
-/** Four quarters of different grey, wider than high, and noise in none. */
+/** Four quarters of different grey, wider than high, without noise. */
 const quarters = (orientation: number) => {
   const pixels = Buffer.alloc(32 * 16 * 3);
   for (let at = 0; at < pixels.length; at += 3) {

@@ -58,7 +58,7 @@ const changes: [string, string, unknown][] = [
 test.each(changes)("marks %s of an asset%s absent after two refusals of existing assets", async (method, under, json) => {
   const change = (id: string) => request(method, `/api/assets/${id}${under}`, json);
   bodies = Object.fromEntries(["a", "b"].map((id) => [`/api/assets/${id}`, { id }]));
-  // The asset may belong to another user, which the answer does not reveal.
+  // The asset may belong to another user, which the response doesn't reveal.
   for (const _ of ["once", "again"]) expect(await change("a")).toEqual([404, "NOT_FOUND"]);
   expect(await change("b")).toEqual([501, "NOT_IMPLEMENTED"]);
   const before = countRequests("/api/assets");

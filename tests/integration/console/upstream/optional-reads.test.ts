@@ -1,4 +1,4 @@
-// Optional reads, for pages that work without them: a service without one is no error, but a service that cannot be asked is.
+// Optional reads: a service without one is no error, but an unreachable service is.
 import { expect, test } from "vitest";
 import { createHarness } from "@/tests/support/harness";
 import { answerJson } from "@/tests/support/little-server";

@@ -50,7 +50,7 @@ it.each(Object.keys(publicClients))("runs a sample, gets messages, downloads, up
   expect(driven?.classes).toContain("SaveImage");
   // The third client passes on none of its messages, but still waits for them.
   if (name !== "comfy-ui-client") expect(driven?.received).toContain("execution_success");
-  // The uploaded file can be loaded by the name in the answer.
+  // The uploaded file can be loaded by the returned name.
   if (driven?.uploaded) expect((await fetch(`${url}/api/view?filename=${driven.uploaded}&type=input`, { headers })).status).toBe(200);
 });
 

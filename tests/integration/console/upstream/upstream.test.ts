@@ -232,7 +232,7 @@ describe("unresponsive service", () => {
     const second = await call();
     expect(second).toMatchObject({ ok: false, failure: { code: "UPSTREAM_TIMEOUT" } });
     isBack = true;
-    // Its first connection is still open and never answers.
+    // Its first connection is still open and never responds.
     await until("somebody is answered", async () => (await call()).ok);
     expect(await patient).toMatchObject({ ok: true, value: { status: "active" } });
   });

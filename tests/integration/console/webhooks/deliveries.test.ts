@@ -1,4 +1,4 @@
-// Deliveries to a receiver that answers, fails, redirects, is slow or may not be reached, and the settings of webhooks.
+// Deliveries to a receiver that succeeds, fails, redirects, is slow or forbidden, and webhook settings.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { createDeliverer } from "@/lib/server/webhooks/deliver";
 import { startLittleServer } from "@/tests/support/little-server";

@@ -94,7 +94,7 @@ async function startChecks(length: number, everyMs: number) {
   let before: JobsState | undefined;
   const lookOnce = async (...ended: number[]) => {
     for (const index of ended) Object.assign(queue[index] ?? {}, { status: "completed" });
-    // These checks run in quicker succession than shared answers expire.
+    // These checks run faster than shared responses expire.
     ownWorld.harness.console.jobAnswers.changed();
     const requests = ownWorld.upstream.requests.length;
     const result = await findEndedJobs(access.value, before, new AbortController().signal);

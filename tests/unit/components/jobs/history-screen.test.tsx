@@ -19,7 +19,7 @@ beforeEach(() => {
   vi.stubGlobal("matchMedia", () => ({ matches: true, addEventListener: () => undefined, removeEventListener: () => undefined }));
   network.isBroken = true;
   bodies = [];
-  // `fetch` is replaced: it records requests and answers like the console.
+  // Replaces `fetch`: records requests and responds like the console.
   vi.stubGlobal("fetch", async (_path: string, init: RequestInit = {}) => {
     if (network.isBroken) throw new TypeError("offline");
     if (init.method !== "POST") return Response.json({ history: [] });

@@ -21,7 +21,7 @@ export const rows = [
 export const query: JobsQuery = { sort_by: "create_time", sort_order: "desc", offset: 200, limit: 100 };
 
 type SentRequest = { path: string; method: string; json: unknown; keepalive: boolean; press: string | null };
-/** `fetch` is replaced: it records requests and answers like the console. */
+/** Replaces `fetch`: records requests and responds like the console. */
 export function outside(respond: (request: SentRequest, nth: number) => Response | Promise<Response>): SentRequest[] {
   const all: SentRequest[] = [];
   vi.stubGlobal("fetch", async (path: string, { method = "GET", body, keepalive = false, headers }: RequestInit = {}) => {

@@ -26,7 +26,7 @@ const rows: JobRow[] = Array.from({ length: 30 }, (_, index) => ({
   ...(index === 1 && { error: "LoadImage: file not found" }),
 }));
 
-/** A job opens beside the list if `hasRoom`. */
+/** A job opens in the panel if `hasRoom`. */
 function openedStore(hasRoom: boolean) {
   let text: string | undefined;
   const listeners = new Set<() => void>();

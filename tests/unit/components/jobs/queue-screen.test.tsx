@@ -181,7 +181,7 @@ it("explains a failed cancel and retries it", async () => {
   await show(Promise.resolve(ok({ value: { ...busy, pendingTotal: 2, isSortedBySubmission: false, canStop: false }, atMs: 1 })));
   press("Cancel job wait-1");
   await act(() => vi.advanceTimersByTimeAsync(UNDO_WINDOW_MS));
-  // The look-up is loaded by the first action without an answer.
+  // The look-up is loaded by the first action without a response.
   await act(() => vi.dynamicImportSettled());
   expect(screen.getByText("1 with an unknown result")).toBeDefined();
   expect(screen.getByText(/^Lightdesk cannot be reached/)).toBeDefined();

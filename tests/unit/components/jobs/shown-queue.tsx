@@ -22,7 +22,7 @@ export async function show(queue: Parameters<typeof QueueScreen>[0]["queue"]) {
 export const row = (id: string, state: "pending" | "in_progress"): JobRow => ({ id, word: state, state, createdMs: 1 });
 export const busy = { running: [row("runs-1", "in_progress")], pending: [row("wait-1", "pending"), row("wait-2", "pending")] };
 
-/** `fetch` is replaced: it records requests and answers like the console. */
+/** Replaces `fetch`: records requests and responds like the console. */
 export function noteCalls() {
   const requests: { path: string; json: unknown; keepalive: boolean }[] = [];
   vi.stubGlobal("fetch", async (path: string, init: RequestInit = {}) => {

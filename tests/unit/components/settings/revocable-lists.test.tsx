@@ -1,4 +1,4 @@
-// Lists of what can be revoked: shares, invitations and tokens.
+// Lists of revocable items: shares, invitations and tokens.
 import { act, cleanup, fireEvent, screen, within } from "@testing-library/react";
 import { type ReactNode, Suspense } from "react";
 import { beforeEach, describe, expect, it, vi } from "vitest";

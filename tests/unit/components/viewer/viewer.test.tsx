@@ -96,7 +96,7 @@ it("compares marked pictures side by side or by slider, with input differences",
   fireEvent.change(share, { target: { value: "0.25" } });
   expect(within(compared).getByAltText("two.png").closest("figure")?.style.clipPath).toBe("inset(0 0 0 25%)");
 
-  // Closing the comparison leads back to where it was opened.
+  // Closing the comparison returns to where it was opened.
   await click("Close comparison");
   expect(screen.queryByRole("dialog", { name: "Comparing 2 pictures" })).toBeNull();
   expect(onClose).not.toHaveBeenCalled();

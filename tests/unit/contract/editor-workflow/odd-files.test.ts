@@ -1,4 +1,4 @@
-// Files that no editor saves: cut, mixed up, hostile. Each results in a graph or a sentence, and none causes a crash.
+// Files that no editor saves: truncated, mixed up, hostile. Each yields a graph or a message without a crash.
 import { readdirSync, readFileSync } from "node:fs";
 import fc from "fast-check";
 import { expect, test } from "vitest";

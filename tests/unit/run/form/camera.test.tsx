@@ -1,4 +1,4 @@
-// A photo with the computer's camera, using cameras that deliver no pictures, since jsdom draws none.
+// A photo with the computer's camera, using stub cameras, since jsdom draws none.
 import { act, fireEvent, screen, within } from "@testing-library/react";
 import { beforeEach, expect, it, vi } from "vitest";
 import { type SendPicture } from "@/components/run/form/controls/picture-api";

@@ -10,7 +10,7 @@ import { type RunSource } from "@/components/run/workflow/run-sources";
 import { assetSchema } from "@/lib/contract/schemas/asset";
 import { objectInfoSchema } from "@/lib/contract/schemas/object-info";
 import { failed, ok } from "@/lib/shared/result";
-import { apiTo, drop, field, openText, pressRun, runButton, byteSourceOf } from "../page";
+import { apiTo, byteSourceOf, drop, field, openText, pressRun, runButton } from "../page";
 import { inPage, renderPage } from "../render";
 
 const pair = (name: string) => readFileSync(`tests/fixtures/editor-pairs/${name}`, "utf8");
@@ -18,7 +18,7 @@ const catalogue = JSON.parse(pair("object-info.json"));
 const carrier = (name: string) => readFileSync(`tests/fixtures/carriers/${name}`);
 const readCatalogue = async () => ok(objectInfoSchema.parse(catalogue));
 
-/** The classes that each connection lacks; undefined: it does not answer. */
+/** The classes that each connection lacks; undefined: unresponsive. */
 let lacking: Record<string, string[] | undefined> = {};
 beforeEach(() => {
   vi.stubGlobal("fetch", async (path: string) => {
