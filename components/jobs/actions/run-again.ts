@@ -6,7 +6,7 @@ import { type JobDetail } from "@/lib/contract/schemas/job";
 import { IDEMPOTENCY_HEADER, mayHaveStarted, RERUN_HEADER, submittedJob } from "@/lib/contract/workflow/submission";
 import { type Result } from "@/lib/shared/result";
 import { newIdempotencyKey } from "@/lib/shared/text";
-import { type Outcome, type ResultEntry, type TargetJob,withJobNames } from "./end-jobs";
+import { type Outcome, type ResultEntry, type TargetJob, withJobNames } from "./end-jobs";
 import { type MaskedInput, toResubmission } from "./resubmission";
 
 /** `unknown`: it may or may not have been submitted, and is never resent automatically. `unread`: nothing was sent. */

@@ -6,7 +6,7 @@ import { type AllPages, type Work } from "@/lib/browser/bulk/bulk-calls";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { type Result } from "@/lib/shared/result";
 import { useTellBusy } from "./busy-jobs";
-import { cancelJobs, causeOf, outcomes, removeJobs, type ResultEntry, type TargetJob, toneOf,withJobNames } from "./end-jobs";
+import { cancelJobs, causeOf, outcomes, removeJobs, type ResultEntry, type TargetJob, toneOf, withJobNames } from "./end-jobs";
 
 export type JobAction = "cancel" | "remove" | "runAgain";
 

@@ -2,7 +2,7 @@
 import { type Browser, type Page } from "@playwright/test";
 import { spread, table } from "../figures";
 import { type Desk, type PortService } from "../processes";
-import { noise,requestAll, REQUESTERS } from "../thumbnails";
+import { noise, requestAll, REQUESTERS } from "../thumbnails";
 import { openBlank, untilQuiet } from "./open-page";
 import { type CpuTime, traceCpuTime } from "./trace";
 

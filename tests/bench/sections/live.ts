@@ -2,7 +2,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { type Page } from "@playwright/test";
 import { type WebSocket, WebSocketServer } from "ws";
 import { startLocalServer } from "@/tests/support/local-server";
-import { type EventViewer,openViewer } from "../event-stream";
+import { type EventViewer, openViewer } from "../event-stream";
 import { percentile, spread, table } from "../figures";
 import { deskFolder, FEW_JOBS, graph } from "../many-jobs";
 import { addMember, connect, type Desk, newFolder, post, startBareProxy, startDesk, startService } from "../processes";
