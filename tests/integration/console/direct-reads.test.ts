@@ -4,11 +4,13 @@ import { type AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 import { createGunzip } from "node:zlib";
 import { beforeAll, expect, it } from "vitest";
+import { z } from "zod";
 import { RAW_PARAMETER } from "@/lib/contract/console";
 import { getProcessState } from "@/lib/server/running";
 import { closeAfterwards } from "@/tests/support/close-afterwards";
 import { createHarness, HOST } from "@/tests/support/harness";
 import { startLittleServer } from "@/tests/support/servers";
+import { until } from "@/tests/support/until";
 
 const reads: NonNullable<ReturnType<typeof getProcessState>["directReads"]> = new Map();
 getProcessState().directReads = reads;
@@ -23,6 +25,12 @@ beforeAll(async () => {
     const submitted = await harness.request("/api/prompt", { as: "operator", method: "POST", json: { prompt: { ...prompt, ...save } } });
     expect(submitted.status).toBe(200);
   }
+  await until("all jobs have ended", async () => {
+    const { jobs } = z
+      .object({ jobs: z.array(z.object({ status: z.string() })) })
+      .parse(await (await harness.request("/api/jobs", { as: "viewer" })).json());
+    return jobs.length === 5 && jobs.every(({ status }) => status === "completed");
+  });
   // Loads the routes, as Next does with the first request.
   for (const path of ["/api/jobs", "/api/queue", "/api/assets"]) await harness.request(path, { as: "viewer" });
   const server = createServer((request, response) => void reads.get(request.url?.split("?")[0] ?? "")?.(request, response));

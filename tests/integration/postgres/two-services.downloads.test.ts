@@ -177,7 +177,7 @@ describe("shared files", () => {
   it("refuses a service whose files are in a different store", async () => {
     const ownBench = await start("own");
     await expect(start("joining", { blobs: "place" })).rejects.toThrow(
-      /stores its files in its own data folder, .* start both with the same LIGHTDESK_BLOBS/,
+      /stores its files in its own data folder\. .* start both with the same LIGHTDESK_BLOBS/,
     );
     // The running service continues, and the refused one is not counted.
     expect((await ownBench.client().upload("mine", "mine.txt")).status).toBe(201);

@@ -34,13 +34,14 @@ it("runs each job once, wherever it was submitted", async () => {
 
 it("shares turns fairly between users across both services", async () => {
   const [ada, bob] = [await two.clients("ada"), await two.clients("bob")];
-  const blocking = [await submit(ada.first, waiting(2)), await submit(ada.first, waiting(2, 2))];
+  const blocking = [await submit(ada.first, waiting(3600)), await submit(ada.first, waiting(3600, 2))];
   for (const id of blocking) await running(ada.first, id);
   const submitted: { name: string; id: string; client: typeof ada.first }[] = [];
   for (let color = 1; color <= 8; color += 1)
     submitted.push({ name: "ada", client: ada.first, id: await submit(ada.first, waiting(0.05, color)) });
   for (let color = 1; color <= 4; color += 1)
     submitted.push({ name: "bob", client: bob.second, id: await submit(bob.second, waiting(0.05, color)) });
+  await ada.first.post("/api/jobs/cancel", { job_ids: blocking });
   const began = await Promise.all(
     submitted.map(async ({ name, client, id }) => ({ name, at: Number((await ended(client, id)).execution_start_time) })),
   );

@@ -154,7 +154,7 @@ test("limits the job index and counts its jobs", async () => {
   });
   const [row] = await queryDatabase<{ cachedCount: string; actual: string; words: string }>(
     database.url,
-    `SELECT jobs AS counted, (SELECT count(*) FROM ledger_jobs) AS there, (SELECT count(*) FROM ledger_words) AS words FROM ledger_connections`,
+    `SELECT jobs AS "cachedCount", (SELECT count(*) FROM ledger_jobs) AS actual, (SELECT count(*) FROM ledger_words) AS words FROM ledger_connections`,
   );
   expect(row).toMatchObject({ cachedCount: row?.actual, words: row?.actual });
   expect(Number(row?.actual)).toBeLessThanOrEqual(max);

@@ -160,7 +160,7 @@ describe("runners draining", () => {
     expect(await readRunner("GPU")).toMatchObject({ state: "draining", running: 1 });
     expect(await detail(client, second)).toMatchObject({
       status: "pending",
-      waits: { state: "draining", runners: ["GPU"], message: "Waits for GPU, which ends what it runs and takes no new jobs." },
+      waits: { state: "draining", runners: ["GPU"], message: "Waits for GPU, which is draining and takes no new jobs." },
     });
     server.does("run");
     server.release();
