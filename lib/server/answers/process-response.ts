@@ -139,6 +139,8 @@ async function enriched<T>(operation: Operation, from: From, value: T, body: unk
       return response ? runKeys.addTo(from.connection.id, notesOf(response)) : [];
     });
   }
+  // The caller serializes it.
+  await nextTurn();
   return passed;
 }
 

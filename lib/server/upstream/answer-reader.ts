@@ -116,8 +116,10 @@ export function createAnswerReader(workerPath: string, log: Log) {
     async value(bytes: Uint8Array, options: ReadOptions, signal: AbortSignal): Promise<ReadBody> {
       const result = await json(bytes, options, signal);
       if (!result.ok) return result;
-      const value = parseExactJson(new TextDecoder().decode(result.json));
-      // Other requests run before the caller processes the value.
+      const text = new TextDecoder().decode(result.json);
+      // Other requests run between the steps, each of which takes long for a large answer.
+      await nextTurn();
+      const value = parseExactJson(text);
       await nextTurn();
       return { ok: true, value, skipped: result.skipped };
     },

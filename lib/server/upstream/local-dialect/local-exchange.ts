@@ -1,6 +1,7 @@
 // Context of a translated request: the request, the server's client, and helpers for responses.
 
 import "server-only";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { type ComfyClient, createComfyClient, type JsonBounds } from "@/lib/comfyui/client";
 import { meterJsonStream } from "@/lib/comfyui/http";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
@@ -134,6 +135,8 @@ export async function readLocal(response: Response, bounds?: JsonBounds): Promis
     return parseAnswer(oneChunk(Buffer.from(upper.value)));
   });
   if (!parsed.ok) throw new NotJsonResponse();
+  // Other requests run before the caller processes and serializes the value.
+  await nextTurn();
   return ok(parsed.value);
 }
 

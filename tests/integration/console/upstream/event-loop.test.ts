@@ -32,8 +32,21 @@ async function connect(texts: Readonly<Record<string, string>>, { key, path }: {
 /** The processor time of this thread, in ms, which other threads and programs do not count into. */
 const busyMs = () => Number(readFileSync("/proc/thread-self/schedstat", "utf8").split(" ")[0]) / 1e6;
 
-/** The CPU time of the longest event loop turn, as a multiple of parsing a 7 MiB graph at the same time. */
+/**
+ * The CPU time of the longest event loop turn, as a multiple of parsing a 7 MiB graph at the same time. The best of three: garbage
+ * collection takes long in a process that holds many tests.
+ */
 async function longestTurn(work: () => Promise<unknown>): Promise<number> {
+  const turns = [await longestTurnOnce(work), await longestTurnOnce(work), await longestTurnOnce(work)];
+  const parses = [1, 2, 3].map(() => {
+    const before = busyMs();
+    JSON.parse(graph);
+    return busyMs() - before;
+  });
+  return Math.min(...turns) / Math.min(...parses);
+}
+
+async function longestTurnOnce(work: () => Promise<unknown>): Promise<number> {
   let [longestMs, last, isOver] = [0, busyMs(), false];
   const look = () => {
     const now = busyMs();
@@ -44,12 +57,7 @@ async function longestTurn(work: () => Promise<unknown>): Promise<number> {
   setTimeout(look, 1);
   await work();
   isOver = true;
-  const parses = [1, 2, 3].map(() => {
-    const before = busyMs();
-    JSON.parse(graph);
-    return busyMs() - before;
-  });
-  return longestMs / Math.min(...parses);
+  return longestMs;
 }
 
 /** A machine that parses the graph in 50 ms then makes others wait for 250 ms at most. A ratio, because a busy machine takes longer for both. */
@@ -81,13 +89,13 @@ test.each(largest)("never blocks longer than allowed while reading a response of
   const open = await connect({ "/api/jobs/job-1": text }, { key: KEY, path: "/api/jobs/job-1" });
   // Once before, so that the code is compiled and the worker runs.
   await (await open()).arrayBuffer();
-  const longestMs = await longestTurn(async () => {
+  const turn = await longestTurn(async () => {
     const response = await open();
     expect([200, 502]).toContain(response.status);
     expect((await response.arrayBuffer()).byteLength).toBeGreaterThan(response.status === 200 ? 4 * MIB : 0);
     await harness.console.jobIndex.settled();
   });
-  expect(longestMs).toBeLessThan(MAX_TURN);
+  expect(turn).toBeLessThan(MAX_TURN);
 });
 
 const item = (at: number) => [at, `job-${at}`, nodes(6000), { create_time: 1_767_225_600_000 + at }, ["1"]];
@@ -111,11 +119,11 @@ test.each([
 ])("never blocks longer while reading %s from a local server", async (_, path, answers) => {
   const open = await connect(Object.fromEntries(Object.entries(answers).map(([at, response]) => [at, JSON.stringify(response)])), { path });
   await (await open()).arrayBuffer();
-  const longestMs = await longestTurn(async () => {
+  const turn = await longestTurn(async () => {
     const response = await open();
     expect(response.status).toBe(200);
     await response.arrayBuffer();
     await harness.console.jobIndex.settled();
   });
-  expect(longestMs).toBeLessThan(MAX_TURN);
+  expect(turn).toBeLessThan(MAX_TURN);
 });
