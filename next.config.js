@@ -1,15 +1,9 @@
 import { PHASE_PRODUCTION_SERVER } from "next/constants.js";
 import { buildFolder } from "./bin/build/build-folder.mjs";
+import { securityHeaders, unframedHeaders } from "./lib/shared/security-headers.mjs";
 
-const securityHeaders = [
-  { key: "X-Content-Type-Options", value: "nosniff" },
-  { key: "Referrer-Policy", value: "no-referrer" },
-  { key: "Cross-Origin-Opener-Policy", value: "same-origin" },
-  { key: "Permissions-Policy", value: "camera=(self), microphone=(), geolocation=()" },
-];
-
-/** Embedded pages are framed by the origins that their content policy names, which this older header cannot. */
-const unframed = [{ key: "X-Frame-Options", value: "DENY" }];
+/** @param {Record<string, string>} headers */
+const toList = (headers) => Object.entries(headers).map(([key, value]) => ({ key, value }));
 
 /** The worker of embedded pages repeats their requests, to this origin alone. */
 const embedWorkerHeaders = [{ key: "Content-Security-Policy", value: "default-src 'none'; connect-src 'self'" }];
@@ -62,10 +56,10 @@ const config = {
   // Where a browser looks before it has read the page's own link.
   rewrites: async () => [{ source: "/favicon.ico", destination: "/icon.svg" }],
   headers: async () => [
-    { source: "/:path*", headers: securityHeaders },
+    { source: "/:path*", headers: toList(securityHeaders) },
     // The first page by itself: below a base path the other pattern does not have it.
-    { source: "/", headers: unframed },
-    { source: "/((?!embed/).*)", headers: unframed },
+    { source: "/", headers: toList(unframedHeaders) },
+    { source: "/((?!embed/).*)", headers: toList(unframedHeaders) },
     { source: "/embed.js", headers: elementHeaders },
     { source: "/embed-worker.js", headers: embedWorkerHeaders },
     { source: "/_next/static/chunks/:name(turbopack-worker-.*)", headers: workerHeaders },

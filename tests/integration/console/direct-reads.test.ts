@@ -9,6 +9,7 @@ import { RAW_PARAMETER } from "@/lib/contract/console";
 import { getProcessState } from "@/lib/server/running";
 import { closeAfterwards } from "@/tests/support/close-afterwards";
 import { createHarness, HOST } from "@/tests/support/harness";
+import { loadRoutes } from "@/tests/support/routes";
 import { startLittleServer } from "@/tests/support/servers";
 import { until } from "@/tests/support/until";
 
@@ -31,8 +32,8 @@ beforeAll(async () => {
       .parse(await (await harness.request("/api/jobs", { as: "viewer" })).json());
     return jobs.length === 5 && jobs.every(({ status }) => status === "completed");
   });
-  // Loads the routes, as Next does with the first request.
-  for (const path of ["/api/jobs", "/api/queue", "/api/assets"]) await harness.request(path, { as: "viewer" });
+  // Next loads a route with its first request.
+  await loadRoutes();
   const server = createServer((request, response) => void reads.get(request.url?.split("?")[0] ?? "")?.(request, response));
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const { port: number }: AddressInfo = Object(server.address());
@@ -48,18 +49,25 @@ function read(path: string, headers: Record<string, string> = {}): Promise<Incom
 }
 const asViewer = () => ({ cookie: harness.cookieOf("viewer") });
 
-it.each(["/api/jobs?limit=2", "/api/jobs?limit=x", "/api/queue", "/api/assets", "/api/jobs"])("answers %s like its route", async (path) => {
-  const credentials: Record<string, string>[] = [asViewer(), { "x-api-key": "lde_wrong" }, {}];
-  for (const headers of credentials) {
-    const route = await harness.request(path, { cookie: "", headers });
-    const direct = await read(path, headers);
-    expect(direct.statusCode).toBe(route.status);
-    for (const [name, value] of route.headers)
-      if (!["x-request-id", "retry-after"].includes(name)) expect([name, direct.headers[name]]).toEqual([name, value]);
-    const withoutId = (json: string) => json.replace(/"request_id":"[^"]+"/, "");
-    expect(withoutId(await text(direct))).toBe(withoutId(await route.text()));
-  }
+it("answers only the queue and lists of jobs without Next", () => {
+  expect([...reads.keys()].toSorted()).toEqual(["/api/history", "/api/history_v2", "/api/jobs", "/api/prompt", "/api/queue"]);
 });
+
+it.each(["/api/jobs?limit=2", "/api/jobs?limit=x", "/api/queue", "/api/history_v2", "/api/jobs"])(
+  "answers %s like its route",
+  async (path) => {
+    const credentials: Record<string, string>[] = [asViewer(), { "x-api-key": "lde_wrong" }, {}];
+    for (const headers of credentials) {
+      const route = await harness.request(path, { cookie: "", headers });
+      const direct = await read(path, headers);
+      expect(direct.statusCode).toBe(route.status);
+      for (const [name, value] of route.headers)
+        if (!["x-request-id", "retry-after"].includes(name)) expect([name, direct.headers[name]]).toEqual([name, value]);
+      const withoutId = (json: string) => json.replace(/"request_id":"[^"]+"/, "");
+      expect(withoutId(await text(direct))).toBe(withoutId(await route.text()));
+    }
+  },
+);
 
 it("compresses long answers for clients that accept it", async () => {
   const plain = await text(await read("/api/jobs", asViewer()));
@@ -80,6 +88,12 @@ it("sends an answer in parts while a service sends it", async () => {
   const answer = await read(`/api/jobs?connection=${connection}&${RAW_PARAMETER}=1`, { cookie: harness.cookieOf("owner") });
   expect(answer.headers["content-disposition"]).toContain("attachment");
   expect(await text(answer)).toBe(body);
+  const packed = await read(`/api/jobs?connection=${connection}&${RAW_PARAMETER}=1`, {
+    cookie: harness.cookieOf("owner"),
+    "accept-encoding": "gzip",
+  });
+  expect(packed.headers["content-encoding"]).toBe("gzip");
+  expect(await text(packed.pipe(createGunzip()))).toBe(body);
 });
 
 it("ends the call of a service when its client leaves", async () => {
