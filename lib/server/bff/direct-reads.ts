@@ -37,6 +37,7 @@ async function answer(handle: Handler, request: IncomingMessage, response: Serve
   for (const [name, value] of [...answered.headers, ...Object.entries({ ...securityHeaders, ...unframedHeaders })])
     if (!response.hasHeader(name)) response.setHeader(name, value);
   response.setHeader("vary", "accept-encoding");
+  if (isPacked) response.removeHeader("content-length");
   if (isPacked) response.setHeader("content-encoding", "gzip");
   if (bytes) response.setHeader("content-length", bytes.byteLength).end(bytes);
   else if (answered.body === null) response.end();
