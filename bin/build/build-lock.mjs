@@ -5,7 +5,7 @@ import { setTimeout as wait } from "node:timers/promises";
 
 const POLL_MS = 300;
 const RENEW_MS = 2_000;
-/** A lock that was not renewed for this long is stale. */
+/** Locks are stale if they haven't been renewed for this long. */
 const STALE_MS = 20_000;
 
 /** @type {<T>(root: string, work: () => Promise<T>, say?: (text: string) => void) => Promise<T>} */

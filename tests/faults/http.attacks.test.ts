@@ -106,7 +106,7 @@ describe.each(servers)("the $name", ({ script, label, large }) => {
       await until("the server let go of those that ignore its FIN", async () => (await descriptorsOf(server)) <= before - 5);
     });
 
-    it("ends a connection whose answer is not read in time, and one that never asks", async () => {
+    it("closes connections that send no request or don't read the response in time", async () => {
       const server = shared();
       const before = await descriptorsOf(server);
       const silent = attack(server, "");

@@ -15,7 +15,7 @@ import { type CallInput } from "../upstream/outgoing";
 type ConnectionState = Pick<Connection, "id" | "seenOf">;
 
 export function jobsOnly(owner: string): Failure {
-  return refusal("JOBS_ONLY", `This is ${owner}'s own connection: you can see its jobs, and nothing else.`);
+  return refusal("JOBS_ONLY", `This is ${owner}'s own connection. You can only view its jobs.`);
 }
 
 export function readsJobs(operation: Operation): boolean {

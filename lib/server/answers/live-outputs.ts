@@ -21,9 +21,9 @@ const WITHOUT_MS = 10 * 60_000;
 type Place = {
   askedAt: number;
   isListening: boolean;
-  /** Some message has arrived on the open socket. */
+  /** True after the first message on the open socket. */
   isConnected: boolean;
-  /** The job that the last message was about: previews name none. */
+  /** The job of the last message. Previews have no job id. */
   lastJob: string | undefined;
   restsUntil: number;
   feed: Feed | undefined;
@@ -46,7 +46,7 @@ export type LiveReport = {
   startedMs?: number;
   progress?: LiveProgress;
 };
-/** `received`: for every message. `changed`: for a message that says that a job has begun or ended, or the queue has changed. */
+/** `received`: called for every message. `changed`: called when a job starts or ends, or the queue changes. */
 export type ReportTarget = FeedTarget & { received(): void; changed(): void };
 /** Opens a socket to the service; its messages arrive with secrets already removed. */
 type Listen = (target: ReportTarget) => Promise<Feed | undefined>;
@@ -55,7 +55,7 @@ export type Watcher = (jobId: string | undefined) => void;
 
 /** `version`: a newer preview has a higher one, also after a restart. */
 export type Preview = { bytes: Uint8Array<ArrayBuffer>; type: string; version: number };
-/** Of all jobs together, the newest of each. */
+/** Limit across all jobs. Only the newest preview of each job is cached. */
 const MAX_PREVIEWS_BYTES = 32 * 1024 ** 2;
 export const MAX_PREVIEW_BYTES = 1024 ** 2;
 

@@ -30,7 +30,7 @@ type Level = {
   hasInputs?: boolean;
   hasSecretInput?: boolean;
 };
-/** `pendingText`: the end of what is masked, which may be the beginning of a key. */
+/** `pendingText`: the unmasked tail of the text, which may be the start of a key. */
 type OpenText = { isSecret: boolean; isName: boolean; name: string; text: string; pendingText: string; raw: string; isEmpty: boolean };
 
 function createMasker(apiKey: string | undefined) {

@@ -104,7 +104,7 @@ async function callOnce<O extends Operation>(
   return ok({ status, value: await enriched(operation, from, value, input?.json), skipped: skippedIn(value) });
 }
 
-/** Lists are named once for each answer of the service, until something changes. */
+/** Names are added to each list response once and cached until something changes. */
 async function addNames<T>(operation: Operation, from: From, value: T, body: unknown): Promise<T>;
 async function addNames(operation: Operation, from: From, value: unknown, body: unknown): Promise<unknown> {
   const { jobAnswers } = from.composition;

@@ -63,7 +63,7 @@ function readListQuery(query: string): Result<Record<string, unknown>, Failure> 
 }
 
 // Names of files inside an archive.
-// Each name is given once, also on disks that ignore letter case; no name leaves the folder the archive is unpacked into.
+// Names are unique even on case-insensitive file systems. Entries can't escape the folder that the archive is extracted to.
 const MAX_LENGTH = 180;
 const fallback = "file";
 

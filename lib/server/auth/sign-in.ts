@@ -85,7 +85,7 @@ export function mayUsePassword({ env, now }: Parts<"env" | "now">, { passwordHas
 }
 
 const suspended = refusal("SUSPENDED", "Your account is suspended. Ask an owner or admin of your team.");
-const passwordOff = refusal("PASSWORD_SIGN_IN_OFF", "Signing in with a password is switched off here. Use a sign-in provider.");
+const passwordOff = refusal("PASSWORD_SIGN_IN_OFF", "Password sign-in is off. Use a sign-in provider.");
 /** Failures shown only for the right password. Passed through next-auth by code. */
 export const explainedRefusals: readonly Failure[] = [suspended, passwordOff];
 const refused = refusal("UNAUTHORIZED", "Address or password is wrong.");

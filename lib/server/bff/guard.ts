@@ -72,7 +72,7 @@ export function guarded(guard: Guard & { role: Role }, run: Run): Handler {
   });
 }
 
-/** Why this viewer may not use what is guarded like this. */
+/** Returns why the guard rejects this viewer; undefined if access is allowed. */
 export function refusalOf({ role, credential, scope }: Viewer, guard: Guard): Failure | undefined {
   if (guard.role !== "public" && !hasRole(role, guard.role))
     return refusal("ROLE_TOO_LOW", `This needs the role ${guard.role}. Your role is ${role}.`);

@@ -84,7 +84,7 @@ export async function findVisible(context: Context, id: string | undefined): Pro
   return connection ? ok(connection) : failed(refusal("NO_CONNECTION", "There is no connection yet."));
 }
 
-/** What an id leads to: with another address, key or right it is something else. */
+/** Identifies the resolved connection: it differs for another address, key or role. */
 export type ConnectionTarget = { connection: Connection; fingerprint: string | undefined };
 
 export async function reachOf(context: Context, id: string | undefined, find = findConnection): Promise<Result<ConnectionTarget, Failure>> {
@@ -108,12 +108,12 @@ function roleAt(connection: Connection, { role }: Viewer): Role {
   return hasFeature(connection, "fullAccess") ? role : weaker("viewer", role);
 }
 
-/** For acts of a person: the job index is read on while someone works with it. */
+/** For user actions: they keep the job index syncing. */
 export async function openConnection(context: Context, id: string | undefined): Promise<Result<Access, Failure>> {
   return openAndRead(context, id, findConnection);
 }
 
-/** For work without a person at this moment: the job index is not read on. */
+/** For background work: it doesn't keep the job index syncing. */
 export async function openQuietly({ composition, viewer }: Context, id: string | undefined): Promise<Result<Access, Failure>> {
   return open({ composition, viewer }, id, findConnection);
 }

@@ -179,7 +179,7 @@ export async function startEmbeddedSession(
   if (!canUseHost(member, host)) return refuse("suspended");
   // Never a personal connection: the ticket's signer can name any member and would reach that member's connections.
   if (connection !== undefined && !(await store.connections.getFor("", connection))) return refuse("connection");
-  // A bucket of one that is full again when the ticket has long expired.
+  // A rate limit bucket with one token, refilled well after the ticket has expired.
   const ticketBucket = { name: `embed ticket ${host.id} ${jti}`, burst: 1, refillMs: exp * 1000 + EMBED_SESSION_MS - now() };
   if ((await store.attempts.take(ticketBucket, now())) > 0) return refuse("replayed");
   const previous = await readEmbeddedSession(composition, requestHeaders);

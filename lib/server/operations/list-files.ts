@@ -34,7 +34,7 @@ export async function listFolder(upstream: Upstream, query: Record<string, unkno
     const files = await upstream.call(operations.listUserdata, { query: { ...query, dir: folder }, signal });
     if (files.ok) return ok(mapped(files.value, (file) => ({ ...file, path: file.path.replace(/^\/+/, "") })));
     if (!isNoFolder(files.failure)) return files;
-    // If not even the list of jobs is found there, the folder's 404 proves nothing about the folder.
+    // If the job list also returns 404, the folder's 404 doesn't mean that the folder is missing.
     const jobs = await upstream.call(operations.listJobs, { query: { offset: 0, limit: 1 }, signal });
     return jobs.ok || jobs.failure.status !== 404 ? ok([]) : failed(asUpstreamNotFound(files.failure));
   };

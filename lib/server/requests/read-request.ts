@@ -67,7 +67,7 @@ type Sender = Pick<RouteContext, "composition" | "request">;
 /** The bytes as received, for bodies that are both sent on and read. */
 export async function readWhole({ composition, request }: Sender, maxBytes = MAX_JSON): Promise<Result<Uint8Array<ArrayBuffer>, Failure>> {
   const { requestTimeoutMs } = composition.env.service;
-  // A body breaks off for one reason only: the sender disconnected.
+  // A body ends early only if the sender disconnected.
   const reading = readBytes(request.body, maxBytes).catch(() => "client-gone" as const);
   const bytes = await withTimeout(reading, requestTimeoutMs, () => "late" as const);
   if (bytes === "client-gone") return failed(callerWentAway());

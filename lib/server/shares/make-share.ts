@@ -30,7 +30,7 @@ type Body = z.output<typeof shareBodySchema>;
 const MAX_CONCURRENT = 6;
 const MAX_TEXT = 20_000;
 
-const brokeOff = refusal("UPSTREAM_ERROR", "The service broke off while the files were read. Nothing was shared. Try again.");
+const brokeOff = refusal("UPSTREAM_ERROR", "The service disconnected while reading the files. Nothing was shared. Try again.");
 
 export async function makeShare(access: Access, body: Body, signal: AbortSignal): Promise<Result<CreatedShare, Failure>> {
   const { store, now } = access.composition;

@@ -23,10 +23,10 @@ export async function createToken(context: Context, body: TokenBody): Promise<Re
   if (!hasRole(context.viewer.role, body.role)) return failed(tooStrong(context.viewer.role, body.role));
   const { operations, connection, connections } = body;
   if (Array.isArray(operations) && !operations.every(mayBeChosen))
-    return failed(invalidField("operations", "names an operation that is none"));
+    return failed(invalidField("operations", "contains an unknown operation"));
   const usable = new Set((await usableConnections(context)).map(({ id }) => id));
   if (![connection, ...(connections ?? [])].every((id) => usable.has(id)))
-    return failed(invalidField("connections", "names a connection that you cannot use"));
+    return failed(invalidField("connections", "contains a connection that you can't use"));
   if (connections && !connections.includes(connection)) return failed(invalidField("connection", "is not one of the chosen connections"));
   const token = `ld_${randomBytes(32).toString("hex")}`;
   const createdAt = now();
@@ -42,7 +42,7 @@ export async function createToken(context: Context, body: TokenBody): Promise<Re
     expiresAt: body.days === null ? undefined : createdAt + body.days * DAY_MS,
   });
   // Names must differ, because the audit log identifies tokens by name.
-  if (newToken === "taken") return failed(invalidField("name", "is the name of another token of yours"));
+  if (newToken === "taken") return failed(invalidField("name", "is already used by another of your tokens"));
   if (newToken === "full") return failed(tooMany);
   const [view] = await viewsOf(context, [newToken]);
   return view ? ok({ token, view }) : failed(noSuchToken);

@@ -38,7 +38,7 @@ export function createAnswerCache(sharedMs = SHARED_MS) {
   const named = new WeakMap<object, { named: object; changes: number; atMs: number }>();
   const changesOf = (baseUrl: string) => (changes.get(baseUrl) ?? 0) + changesAnywhere;
 
-  /** The call is given up when all its callers have gone. */
+  /** The call is aborted when all its callers have disconnected. */
   function share<T>(sharedRead: SharedReadKey, read: ReadAnswerFn<T>): Promise<Result<T, Failure>>;
   function share({ key, baseUrl, signal }: SharedReadKey, read: ReadAnswerFn<unknown>): Promise<Outcome> {
     return calls(`${changesOf(baseUrl)} ${key}`, { signal }, read);

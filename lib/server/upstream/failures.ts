@@ -82,7 +82,7 @@ export function timedOut(baseUrl: string, limitMs: number): Failure {
   };
 }
 
-/** Without an answer. A service that answers 504 has answered. */
+/** True if no response arrived. A 504 from the service is a response. */
 export function isUnresponsive({ code, status }: Failure): boolean {
   return code === "UPSTREAM_TIMEOUT" && status === 0;
 }

@@ -59,7 +59,7 @@ async function follow(options: OpenOptions, journey: RedirectState): Promise<Res
       await response.body?.cancel();
       const location = response.headers.get("location");
       if (hops === MAX_HOPS || location === null || !URL.canParse(location, url))
-        return failed(unreadable(options.baseUrl, response.status, "it redirects to nowhere"));
+        return failed(unreadable(options.baseUrl, response.status, "it redirects without a Location header"));
       url = new URL(location, url);
       response = await hop(options, url, input, deadline.signal);
     }

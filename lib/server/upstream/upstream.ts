@@ -63,7 +63,7 @@ async function readAnswer<T>(response: Response, context: Context<T>): Promise<R
   }
   if (/^\s*text\/html\b/i.test(response.headers.get("content-type") ?? "")) {
     await response.body?.cancel();
-    return failed(unreadable(baseUrl, response.status, "it answers a web page"));
+    return failed(unreadable(baseUrl, response.status, "it returned a web page"));
   }
   const json = await context.readJson();
   return json.ok ? ok({ status: response.status, value: json.value }) : failed(unreadable(baseUrl, response.status, json.reason));

@@ -134,7 +134,7 @@ async function readGone(
   signal: AbortSignal,
 ): Promise<Result<string[], Failure>> {
   if (endedIds.length > 1) {
-    // In a queue that runs in order, these ended last.
+    // In a FIFO queue, these jobs ended last.
     const query = { status: ["completed", "failed", "cancelled"], sort_by: "create_time", sort_order: "desc", offset: 0, limit: PAGE };
     const jobsResult = await listJobs(access, query, signal);
     if (!jobsResult.ok) return jobsResult;

@@ -46,7 +46,7 @@ export function createPostgresLine({ url, channel, receive, setUp, missed }: Opt
   }
 
   async function checkConnection(newClient: Client): Promise<void> {
-    await runQuery("SELECT 1").catch(() => undefined); // the line was given up
+    await runQuery("SELECT 1").catch(() => undefined); // the connection was closed
     if (client === newClient) timer = setTimeout(() => void checkConnection(newClient), LOOK_EVERY_MS).unref();
   }
 
@@ -65,7 +65,7 @@ export function createPostgresLine({ url, channel, receive, setUp, missed }: Opt
     }, AGAIN_MS).unref();
   }
 
-  /** Runs one query after the other. Fails at once while the line is lost; if no answer arrives, the line is closed. */
+  /** Runs queries one at a time. Fails immediately while disconnected; closes the connection if a query times out. */
   function runQuery<Row extends object>(text: string, values: readonly unknown[] = []): Promise<Row[]> {
     const currentClient = client;
     if (!currentClient) return Promise.reject(new StoreUnavailable("the line to the database is lost"));

@@ -107,7 +107,7 @@ describe("event sockets", () => {
     await until("it is stopped", () => stopped === 1);
   });
 
-  it("tells the peer to retry when no feed can be opened", async () => {
+  it("closes with a retry code when no feed can be opened", async () => {
     open = () => Promise.reject(new Error("the database is away"));
     const { socket } = await until("there is a place", () => openEvents(url).catch(() => undefined));
     const [code, reason] = (await once(socket, "close")) as [number, Buffer];

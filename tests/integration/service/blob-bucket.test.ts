@@ -59,7 +59,7 @@ describe("a service with a bucket", async () => {
     expect(await ended(client, await submit(client, canvas(8)))).toMatchObject({ status: "completed" });
   });
 
-  it("retries when told to slow down, then answers 503", async () => {
+  it("retries on a slow-down response, then returns 503", async () => {
     s3.order(/^PUT blake3/, "slow-down", 2);
     const { id } = await upload(bytesOf(900));
     s3.order(/^GET blake3/, "slow-down", 3);

@@ -90,7 +90,7 @@ it("refuses to copy to the same store or to another database's", async () => {
   await expect(foreign).rejects.toThrow(/files of another database/);
 });
 
-it("works with its bucket when the data folder refuses the note", async () => {
+it("uses its bucket when the marker file can't be written to the data folder", async () => {
   const dataDir = temporaryFolder();
   await mkdir(join(dataDir, "bytes-elsewhere.part"));
   const service = await startService({ ...bucketSettings(s3, "no-note"), dataDir });

@@ -79,7 +79,7 @@ describe("POST /api/assets/download", async () => {
     expect((await eve.post("/api/assets/download", { source_url: url })).status).toBe(200);
   });
 
-  it("refetches a file whose bytes were lost", async () => {
+  it("downloads a file again when its blob is missing", async () => {
     const url = serveModel();
     const first = record((await download(ada, url)).result);
     await rm(blobPath(join(bench.folder, "blobs", "blake3-v1"), string(first.hash).replace("blake3:", "")));

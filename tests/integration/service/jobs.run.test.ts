@@ -58,7 +58,7 @@ describe("the progress of a job", async () => {
     expect(Number(waited.start_time)).toBeGreaterThan(1e12);
   });
 
-  it("moves inside a node that computes", async () => {
+  it("advances while a node runs", async () => {
     const id = await submit(client, heavy);
     const events = await watch(id, (all) => new Set(all.filter((json) => json.current_node === "2").map((json) => json.step)).size > 3);
     const steps = events.filter((json) => json.current_node === "2").map((json) => Number(json.step));

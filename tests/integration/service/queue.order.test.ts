@@ -190,7 +190,7 @@ describe("queue slots", () => {
     expect(ranIds).toEqual([first, second]);
   });
 
-  it("starts a job in a slot held by a job that no process runs", async () => {
+  it("reuses a slot whose job no longer has a process", async () => {
     const [left, next] = await submitJobs(2);
     const values = { id: "there", label: "There", address: "http://127.0.0.1:9", tags: "[]", slots: 1, devices: "[]", created_at: 1 };
     await database.commit(async (tx) => {

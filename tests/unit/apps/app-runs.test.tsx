@@ -133,7 +133,7 @@ function readForm() {
   };
 }
 
-it("sends each control's value to every place of its input", async () => {
+it("sends each control's value to every node input it is bound to", async () => {
   page.app = app({ inputs: definition.inputs });
   page.pictures = [{ value: "given/my photo.png", name: "my photo.png", from: "given" }];
   await show({ role: "runner" });

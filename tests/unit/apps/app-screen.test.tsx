@@ -9,7 +9,7 @@ import { ok } from "@/lib/shared/result";
 import { inApp } from "../components/render";
 import { app, appPage, inputs, page, press, pressRun, run, show, type, withPicture } from "./app-page";
 
-it("marks missing fields in the app's words and sends nothing", async () => {
+it("marks missing fields with the app's labels and sends nothing", async () => {
   await show();
   await pressRun();
   const field = screen.getByRole("group", { name: "Picture" });
@@ -159,7 +159,7 @@ it("fills the form from values that were saved by name", async () => {
   expect(screen.queryByText(/no longer exists/)).toBeNull();
 });
 
-it("distinguishes unreadable presets from none and retries", async () => {
+it("distinguishes unreadable presets from an empty list and retries", async () => {
   page.arePresetsAway = true;
   await show();
   expect(await screen.findByText(/database does not answer/)).toBeDefined();

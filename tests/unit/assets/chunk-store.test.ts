@@ -37,7 +37,7 @@ const rested = (store: { at: (index: number) => AssetView | undefined }, index: 
   until(`row ${index}`, () => store.at(index) !== undefined);
 
 describe("the rows of a long list", () => {
-  it("are read where the view rests, each chunk once", async () => {
+  it("are read once per chunk where scrolling stops", async () => {
     const { read, offsets } = service(1_000_000);
     const store = createChunkStore(read, { leads: true });
     store.request(412_000, 412_070);

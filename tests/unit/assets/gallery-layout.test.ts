@@ -100,7 +100,7 @@ describe("a list longer than any page", () => {
   });
 });
 
-describe("waiting for the gallery to rest", () => {
+describe("debouncing until the gallery stops scrolling", () => {
   it("runs once scrolling stops", async () => {
     let ms = 0;
     const motion = createMotion({ now: () => ms, nextFrame: (act) => act() });

@@ -40,7 +40,7 @@ it("closes listeners when the queue cannot be counted", async () => {
   events.stop();
 });
 
-it("reports the shown job while any kept job waits", () => {
+it("reports the current job while any tracked job is waiting", () => {
   const user = fc.integer({ min: 1, max: 2 });
   const step = fc.oneof(
     { weight: 3, arbitrary: fc.record({ kind: fc.constant("add" as const), user }) },

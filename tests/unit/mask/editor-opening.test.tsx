@@ -90,7 +90,7 @@ describe("mask session", () => {
 
   afterEach(() => sessions.forEach(({ name }) => takeWork(name)));
 
-  it("keeps what fits, names dropped ones and warns while any remain", () => {
+  it("keeps drafts that fit, lists dropped ones and warns while any remain", () => {
     const lostPerSession = sessions.slice(0, 3).map((work) => keepWork(work.name, work));
     expect(lostPerSession).toEqual([[], [], []]);
     const [first, , third, last] = sessions;

@@ -59,7 +59,7 @@ describe("the view", () => {
     expect(after.y).toBeCloseTo(before.y, 6);
   });
 
-  it("follows a cursor leaving it and stays otherwise", () => {
+  it("pans when the cursor leaves the view, and not otherwise", () => {
     const picture = { width: 4000, height: 3000 };
     const view = zoomed(fitted(picture, frame), 8, { x: 400, y: 300 }, picture, frame);
     const viewport = revealed(view, { x: 3999, y: 20 }, picture, frame);
@@ -214,7 +214,7 @@ describe("fingers", () => {
 });
 
 describe("a pen", () => {
-  it("overrides an earlier palm and undoes its marks", () => {
+  it("rejects an earlier palm touch and undoes its strokes", () => {
     expect(
       play(finger("down", 1), finger("move", 1, 40), pen("down"), finger("move", 1, 80), pen("move", 3), finger("up", 1), pen("up")),
     ).toEqual(["begin 1", "extend 1", "drop", "begin 9", "extend 9", "end"]);
@@ -228,7 +228,7 @@ describe("a pen", () => {
     ]);
   });
 
-  it("lets one finger pan from then on", () => {
+  it("pans with one finger after the first pen stroke", () => {
     expect(play(pen("down"), pen("up"), finger("down", 1), finger("move", 1, 30), finger("up", 1))).toEqual(["begin 9", "end", "pan"]);
   });
 

@@ -29,7 +29,7 @@ describe("image files", () => {
     return path;
   }
 
-  it("returns a preloaded picture whatever became of its file", async () => {
+  it("returns a preloaded picture even if its file was deleted", async () => {
     const path = await picture("a.png", 200);
     const files = createImageFiles();
     await files.lookAhead({ ...jobOf(), nextImage: path });

@@ -143,7 +143,7 @@ test("refuses masks on foreign pictures, oversized masks and apps without masks"
   expect((await drawOn(without, body.name, 16)).status).toBe(422);
 });
 
-test("judges a masked picture by the uploaded size, not by the service's", async () => {
+test("validates a masked picture against the uploaded size, not the service's", async () => {
   const noise = sharp({
     create: { width: 64, height: 64, channels: 3, background: "#888", noise: { type: "gaussian", mean: 128, sigma: 60 } },
   });

@@ -49,7 +49,7 @@ const refusals: [string, (response: ServerResponse) => unknown, object][] = [
   ["refuses it", (response) => answerJson(response, { error: { type: "bad", message: "bad", details: "" } }, 400), { code: "workflow" }],
   ["asks for patience", (response) => answerJson(response, { message: "slowly" }, 429), { message: expect.any(String) }],
 ];
-test.each(refusals)("explains a failure to a second sender of the same key while the service %s", async (_what, refuse, error) => {
+test.each(refusals)("explains a failure to a second client with the same key while the service %s", async (_what, refuse, error) => {
   const app = await make({ runsPerDay: 1 });
   const defaultAnswer = respond;
   const pending: ServerResponse[] = [];
@@ -84,7 +84,7 @@ test("doesn't count a refused run towards the daily limit", async () => {
   expect((await run(app, "a", "runner", KEY)).body.details).toMatchObject({ limit: "runsPerDay" });
 });
 
-test("never repeats the service's words about nodes", async () => {
+test("never exposes the service's node error messages", async () => {
   const app = await make();
   const refusal = { type: "bad", message: "Node 7 HiddenLoader is odd", details: "HiddenLoader", extra_info: { node_id: "7" } };
   for (const body of [{ error: refusal, node_errors: {} }, { error: refusal }, { error: refusal, node_errors: [] }]) {
@@ -95,7 +95,7 @@ test("never repeats the service's words about nodes", async () => {
   }
 });
 
-test("words the service's refusal like the form and requests a lost file again", async () => {
+test("maps the service's refusal to form errors and requests a lost file again", async () => {
   const steps = { name: "steps", node: "2", input: "steps", label: "Rounds", control: { kind: "number" as const }, default: 4 };
   const inputs = [...(definition.inputs ?? []).map((item) => ({ ...item, isRequired: false })), steps];
   const graph = { ...definition.graph, "2": { class_type: "Sampler", inputs: { steps: 4 } } };
@@ -134,7 +134,7 @@ const failWith = (execution_error: object) => {
 const errorOf = async (app: { id: string }, id: string, as: "runner" | "operator") =>
   (await world.ask(`/api/apps/${app.id}/runs/${id}`, { as })).body.run.error;
 
-test("stores a late refusal as data and words it by its inputs", async () => {
+test("stores a late refusal as data and formats it with input labels", async () => {
   const app = await make();
   const ownRun = (await run(app, "a")).body.run;
   const otherRun = (await run(app, "a", "operator")).body.run;

@@ -154,7 +154,7 @@ test("marks a run unknown, unsent, when the console ended during the request", a
   expect(submissions()).toHaveLength(before);
 });
 
-test("forgets submissions after a day and does not send them again", async () => {
+test("deletes submissions after a day and does not resend them", async () => {
   const app = await make();
   const id = await leftBehind(app, { began: true, answered: '{"prompt_id":"job-of-before"}' });
   now += DAY_MS + 1000;

@@ -48,7 +48,7 @@ describe("a run", () => {
     expect(jobs.body.jobs.find((job: { id: string }) => job.id === jobId)).toMatchObject({ job_label: "Invert", submitted_by: "operator" });
   });
 
-  test("is refused in the app's words without sending anything", async () => {
+  test("rejects invalid inputs with the app's labels and sends nothing", async () => {
     const app = await world.make();
     const missing = await world.ask(`/api/apps/${app.id}/runs`, { as: "runner", method: "POST", json: {} });
     expect(missing).toMatchObject({

@@ -12,7 +12,7 @@ const base64 = (value: unknown) => Buffer.from(JSON.stringify(value)).toString("
 const seconds = () => Math.floor(world.harness.console.now() / 1000);
 const MINUTES_10 = 600;
 
-describe("a wrong ticket is refused, with the reason for the host's admins only", () => {
+describe("rejects an invalid ticket and shows the reason only to the host's admins", () => {
   const wrongTickets: [name: string, why: string, make: () => Promise<string>][] = [
     ["expired", "expired", () => world.ticket({ iat: seconds() - 120, exp: seconds() - 60 })],
     ["of a clock ten minutes behind", "expired", () => world.ticket({ iat: seconds() - MINUTES_10, exp: seconds() - MINUTES_10 + 60 })],

@@ -31,7 +31,7 @@ function reset() {
   local.place.history.clear();
 }
 
-test("runs a workflow without key or Origin and lists it in the interface's words", async () => {
+test("runs a workflow without key or Origin and lists it in the API's format", async () => {
   reset();
   const prompt = { "1": { class_type: "SaveImage", inputs: {} } };
   const { status, body } = await post("/api/prompt", { prompt, extra_data: {} });

@@ -124,7 +124,7 @@ describe("the named user", async () => {
     expect(await account(as("viewer@desk.test"))).toBe("viewer@desk.test");
   });
 
-  test("keeps a session alive while a stream is open, but starts no ended one", async () => {
+  test("keeps a session alive while a stream is open, but never revives an ended one", async () => {
     const { console } = harness;
     const headers = new Headers(as("zoe@studio.test").headers);
     const viewer = await readViewer(console, headers);

@@ -38,7 +38,7 @@ test("reports nothing for a submission without a key", async () => {
   expect(await response.text()).not.toContain("held_secrets");
 });
 
-test("reveals secret places only to the member who submitted the job", async () => {
+test("shows where secrets are only to the member who submitted the job", async () => {
   const submitted = await harness.request("/api/prompt", { as: "operator", method: "POST", json: submission });
   const { prompt_id: id }: { prompt_id: string } = await submitted.json();
   expect(JSON.parse(await detailsFor("operator", `/api/jobs/${id}`))).toMatchObject({

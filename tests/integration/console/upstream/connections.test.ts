@@ -168,7 +168,7 @@ test("shows personal connections to their member and shared ones to all", async 
   expect((await harness.request(`/api/console/connections/${ownConnection}`, { as: "operator", method: "DELETE" })).status).toBe(204);
 });
 
-test("asks for the key again when the base URL changes", async () => {
+test("requires the key again when the base URL changes", async () => {
   const [old, young] = [await startLittleServer(user("active")), await startLittleServer(user("active"))];
   const { id } = (await save(old.url)).body.connection;
   const change = (json: object) => harness.request(`/api/console/connections/${id}`, { as: "operator", method: "PUT", json });
@@ -255,7 +255,7 @@ test("never opens a connection that resolves to a metadata address", async () =>
   expect([body.code, body.message]).toEqual(["UPSTREAM_UNREACHABLE", expect.stringContaining("this address is never opened")]);
 });
 
-test("repeats only a short line of a non-service's words", async () => {
+test("shows only a short excerpt of a response that isn't from a service", async () => {
   const server = await startLittleServer((_, response) => void response.writeHead(500).end(`secret\n\u0007${"x".repeat(400)}`));
   const { body } = await save(server.url);
   expect(body.check.message).toMatch(/^The service answers 500: secret x{112}…$/);

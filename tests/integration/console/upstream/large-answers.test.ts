@@ -84,7 +84,7 @@ test("decorates jobs read elsewhere and keeps all other fields", async () => {
   expect(text).toContain('"seed":18446744073709551615');
 });
 
-test("finds a job read in a worker by its graph's words", async () => {
+test("finds a job by text in its graph when a worker parsed it", async () => {
   const prompt = { "1": { class_type: "SaveImage", inputs: { text: "a lighthouse in the fog" } } };
   const extra_data = { fill: "x".repeat(2 * MIB) };
   const text = JSON.stringify({ id: "job-1", status: "completed", create_time: Date.now(), workflow: { prompt, extra_data } });

@@ -153,7 +153,7 @@ describe("job drawing", () => {
     await vi.waitFor(() => expect(boxes()).toContain("5:3"));
   });
 
-  test("shows a subgraph box in its most telling state", () => {
+  test("shows the most severe state of a subgraph's nodes on its box", () => {
     const stateOfBox = (states: readonly NodeState[]) => {
       const inner = Object.keys(prompt).filter((id) => id.startsWith("5:"));
       const marks = new Map(inner.map((id, at) => [id, { state: states[at] ?? "done" }]));

@@ -9,7 +9,7 @@ const rowOf = (entry: object) => toJobsView(historyAnswerSchema.parse({ history:
 const status = (status_str: string, ...messages: unknown[]) => ({ status: { status_str, completed: status_str === "success", messages } });
 
 describe("a row of the history", () => {
-  it("names states like the jobs list, whatever the history calls them", () => {
+  it("uses the job list's state names for history entries", () => {
     expect(rowOf(status("success"))?.word).toBe("completed");
     expect(rowOf(status("error", ["execution_error", { exception_message: "no file", node_type: "LoadImage" }]))).toMatchObject({
       state: "failed",

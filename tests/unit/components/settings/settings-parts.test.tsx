@@ -57,7 +57,7 @@ describe("the list of invitations", () => {
     expect(["Used", "Expired", "Withdrawn"].map((word) => screen.getByText(word).closest("details") !== null)).toEqual([true, true, true]);
   });
 
-  it("withdraws after a question with the address and reloads the list", async () => {
+  it("revokes after a confirmation with the address and reloads the list", async () => {
     await show(<InvitationList invitations={Promise.resolve(ok([open]))} />);
     await press("Withdraw: grace@example.com");
     expect(requests).toEqual([]);
@@ -95,7 +95,7 @@ describe("the audit log", () => {
     />
   );
 
-  it("shows who, what, when, where and the outcome", async () => {
+  it("shows the actor, action, target, time, address and outcome", async () => {
     const refused = { ...entry, id: 6, action: "ofAnotherVersion", status: 403, code: "ROLE_TOO_LOW", outcome: undefined };
     await show(screenOf([entry, { ...refused, member: undefined, connection: { id: "theirs" } }]));
     const [, first, second] = screen.getAllByRole("row").map((row) => row.textContent);

@@ -28,7 +28,7 @@ it("imports the editor's App mode without links and missing widgets", () => {
   expect(appDefinitionSchema.safeParse(draft).success).toBe(true);
 });
 
-it("asks once for a shared widget and sets every input behind it", () => {
+it("shows one field for a shared widget and sets every linked input", () => {
   const id = "0a0a0a0a-0000-4000-8000-000000000001";
   const inside = (node: number, link: number) => ({
     id: node,
