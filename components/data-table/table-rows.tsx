@@ -119,7 +119,7 @@ type TableRowProps<Row extends RowData> = {
   isLong: boolean;
 };
 
-/** Renders again only when its content changes: an answer that changes one of a thousand rows renders one. */
+/** Re-renders only when its content changes, so updating one row of a thousand renders one. */
 const TableRow = memo(TableRowView) as typeof TableRowView;
 
 function TableRowView<Row extends RowData>({ row, id, index, cellColumns, isBusy, isSelected, marks, isLong }: TableRowProps<Row>) {

@@ -63,7 +63,7 @@ export function followJobs({ jobs = [], currentConnection, onSubmitted, onEnded,
     const runningIds = [...open.keys()].filter((id) => running.has(id));
     onActivity?.({ runningId: runningIds[0], share: runningIds.map((id) => running.get(id)).find((share) => share !== undefined) });
   }
-  /** Reads jobs that may have ended. In a list that is cut or unknown, unlisted jobs may wait: only up to the first that has not ended. */
+  /** Reads jobs that may have ended. If the list is cut or unknown, unlisted jobs may be queued, so it stops at the first open one. */
   async function look(): Promise<void> {
     if (isLooking) return;
     isLooking = true;

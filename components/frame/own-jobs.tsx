@@ -15,7 +15,7 @@ import { type FollowedJob, followJobs, type JobActivity, MAX_FOLLOWED } from "./
 export const noticeChoices = ["off", "failed", "all"] as const;
 /** Undefined: not chosen, and not offered yet. */
 export type NoticeChoice = (typeof noticeChoices)[number] | undefined;
-/** Which ends of a person's jobs the browser notifies of. */
+/** The job outcomes that trigger a browser notification. */
 export const noticeChoice = persisted("lightdesk.notifications", (value): NoticeChoice =>
   noticeChoices.find((noticeChoice) => noticeChoice === value),
 );

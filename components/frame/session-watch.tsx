@@ -57,7 +57,7 @@ export function SessionWatch({ memberId, role, children }: SessionWatchProps) {
   }, [isOutdated]);
   const { mutate } = useSWRConfig();
   const hasEnded = value?.state === "ended";
-  // Embedded pages keep asking, because a refused request makes them fetch a new ticket.
+  // Embedded pages keep sending requests, because a refused one makes them fetch a new ticket.
   const isOver = hasEnded && memberId !== undefined;
   useEffect(() => {
     if (!setSessionEnded(isOver)) return;

@@ -141,7 +141,7 @@ export function RunPast({ run }: { run: Run }) {
   );
 }
 
-/** Restores the workflow replaced by the newest opening or closing, including typed values. */
+/** Undoes the last open or close, and restores the workflow with its typed values. */
 export function WayBack({ run }: { run: Run }) {
   const t = useTranslations("run");
   const { before } = run.state;

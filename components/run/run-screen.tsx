@@ -17,7 +17,7 @@ import { RecentWorkflows, StoredFiles } from "./workflow/stored-workflows";
 /** Form, controls and pictures load with the first file; the empty page does not need them. */
 const OpenRun = lazy(() => import("./open-run").then(({ OpenRun }) => ({ default: OpenRun })));
 
-/** Used after a reload that lost the workflow: still shows the outcome of its run. */
+/** Shows the outcome of a run whose workflow was lost on reload. */
 const placedNowhere = { byNode: {}, strays: [], nodeCount: 0 };
 
 type RunScreenProps = {

@@ -9,7 +9,7 @@ import { SelectField } from "@/components/ui/controls/form-field";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { useRequests } from "@/lib/browser/use-read";
 
-/** The requests of a form. `field` is the one that the last failure is about. */
+/** Submits a form. `field` is the field that the last failure refers to. */
 export function useResourceForm<Field extends string, Act extends string = "save">(fields: readonly Field[]) {
   const { failure, ...requests } = useRequests<Act>();
   return { ...requests, failure, field: failure && faultyField(failure, fields) };
@@ -105,7 +105,7 @@ export function ChoiceField<T extends string>({ label, hint, error, value, optio
 
 type NewSecretProps = { words: "embedding" | "webhooks"; name: string; secret: string | undefined; onClose: () => void };
 
-/** Shown until it is closed, and never again. */
+/** Shows a secret once, until the dialog closes. */
 export function NewSecret({ words, name, secret = "", onClose }: NewSecretProps) {
   const t = useTranslations(`${words}.secret`);
   return (

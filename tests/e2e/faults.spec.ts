@@ -79,7 +79,7 @@ test("keeps the list with its age, names the fault and recovers after any bad re
       .getByRole("link", { name: /^Queue/ })
       .filter({ visible: true })
       .click();
-    await expect(page.getByText("Lightdesk cannot be reached, so you stay on this page.")).toBeVisible();
+    await expect(page.getByText("Couldn't reach Lightdesk. Try again in a moment.")).toBeVisible();
     await expect(row).toBeVisible();
     await context.setOffline(false);
     await expect(age).toHaveText("live");

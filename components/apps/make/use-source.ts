@@ -26,7 +26,7 @@ export type Source =
   | { kind: "nothing" }
   | { kind: "refused"; refusal: Refusal }
   | { kind: "failed"; failure: ApiFailure; retry: () => void }
-  /** `unsupported`: what the editor's App mode asks for but the form cannot. */
+  /** `unsupported`: inputs of the editor's App mode that the form can't show. */
   | { kind: "ready"; draft: Draft; unsupported?: readonly string[]; app?: AppView; catalogue?: ObjectInfo };
 
 /** A new app from a past job's workflow, or from the one open in Run, with its current values. */

@@ -34,7 +34,7 @@ type EndlessOptions = {
   isOn: boolean;
 };
 
-/** The whole list, read where a person looks. Its top is live like every list; new rows wait above. */
+/** Loads the whole list in chunks around the viewport. The top updates live; new rows are held above it. */
 export function useEndless({ query, connectionId, first, isOn }: EndlessOptions): AssetsSource {
   const question = questionOf(query);
   const store = useStore(question, { query, connectionId, first, isOn });

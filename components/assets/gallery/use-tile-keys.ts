@@ -21,7 +21,7 @@ type TileKeys = {
 };
 
 const moving = new Set(["j", "k"]);
-/** These keys act once while held down. */
+/** Keys that don't repeat while held down. */
 const acting = new Set(["x", " ", "i", "Enter"]);
 
 /** Arrows, j and k move through the list, and with Shift select; x selects, i opens the panel, Enter the page, Space the viewer. */

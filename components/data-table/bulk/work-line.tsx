@@ -5,7 +5,7 @@ import { useEscape } from "@/components/ui/hooks/page-keys";
 import { useFocusWhenLost } from "@/components/ui/result-line";
 import { type Tone, ToneIcon } from "@/components/ui/status-badge";
 
-/** Over the list's lower edge: running actions and their outcomes, above the actions for selected rows. */
+/** A bar at the list's lower edge with running actions and their outcomes, above the selection's actions. */
 export function LowerEdge({ children }: { children: ReactNode }) {
   return (
     <div

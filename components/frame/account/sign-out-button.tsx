@@ -53,7 +53,7 @@ function signOut(): Promise<string | undefined> {
   );
 }
 
-/** Whether leaving would lose anything, by asking all beforeunload listeners. */
+/** Runs all beforeunload listeners to detect unsaved work. */
 function wouldLose(): boolean {
   return !window.dispatchEvent(new Event("beforeunload", { cancelable: true }));
 }

@@ -55,7 +55,7 @@ export function createListState<Query extends { offset: number }>(
       pushedKey = key;
       return current.address.push(current.address.hrefOf(lastQuery), isReplacing);
     }
-    // Clicked back and forth within a frame.
+    // The user returned to the shown list within one frame.
     if (key !== keyOf(current.query)) return;
     lastQuery = undefined;
     isPressed = false;

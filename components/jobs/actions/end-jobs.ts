@@ -131,7 +131,7 @@ export type ResultEntry = JobNames & {
   outcome: Outcome;
   newId?: string;
   failure?: ApiFailure;
-  /** Runs together with this many others, and the service can only stop them all. */
+  /** Number of other running jobs that stop too, since the service can only stop all. */
   together?: number;
 };
 
@@ -142,7 +142,7 @@ export function toneOf(outcome: Outcome): Tone {
   return doneOutcomes.has(outcome) ? "ok" : bad.has(outcome) ? "bad" : "off";
 }
 
-/** Retryable: what surely was not done, or is harmless to repeat. A job is never submitted twice. */
+/** Retryable if it certainly had no effect or is safe to repeat. A job is never submitted twice. */
 export function isRetryable({ outcome }: ResultEntry, action: "cancel" | "remove" | "runAgain"): boolean {
   return outcome === "failed" || outcome === "unsent" || outcome === "notDone" || (outcome === "unknown" && action !== "runAgain");
 }

@@ -94,7 +94,7 @@ function GraphSkeleton() {
   );
 }
 
-/** The mark of each node in the graph. Unknown nodes have none, but wait if the service reports progress. */
+/** Marks each node in the graph. Nodes without a state are unmarked, or pending if the service reports progress. */
 export function marksOf({ job, timeline, failure }: JobFacts, graph: Graph): NodeMarks {
   const marks = new Map<string, NodeMark>();
   if (job.state === "in_progress" && job.progress) {

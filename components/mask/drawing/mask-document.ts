@@ -208,7 +208,7 @@ export function createMaskDocument(
 }
 
 // Undo and redo without limit. A step holds the tiles that it changed, in their other state: undo and redo swap the two.
-// Guarantees: undoing everything gives the very first bytes, redoing everything the last; the page's memory stays within a budget: the
+// Guarantees: undoing everything restores the initial bytes, redoing everything the latest; the page's memory stays within a budget: the
 // steps furthest from the present become blobs, which the browser keeps outside the page and, when memory is short, on disk.
 
 type EditKind = "brush" | "eraser" | "rectangle" | "lasso" | "fill" | "invert" | "clear";

@@ -70,7 +70,7 @@ export async function mayBeClear(file: Blob): Promise<boolean> {
   return true;
 }
 
-// The picture is rotated on screen as its camera noted; a service may store it unrotated.
+// Browsers apply the EXIF orientation; a service may store the picture unrotated.
 
 /** Browsers show a WebP as it is stored, and rotate every other picture. */
 export async function isTurnedWebp(file: Blob): Promise<boolean> {

@@ -128,7 +128,7 @@ export type SavePorts = {
 type SendOptions = {
   onProgress: (share: number) => void;
   signal: AbortSignal;
-  /** The service hands out files, so the stored file can be checked. */
+  /** The service serves files, so the stored file can be checked. */
   handsOut: boolean;
 };
 
@@ -160,7 +160,7 @@ function notPacked(error: unknown): SaveFailure {
   return { kind: "not-packed", reason: error instanceof Error ? error.message : String(error) };
 }
 
-/** Services answer 400 or 404 for an unknown reference; an unacceptable picture has its own code. */
+/** Services return 400 or 404 for an unknown reference; an unacceptable picture has its own code. */
 function isUnknownName({ status, code }: ApiFailure): boolean {
   return status === 404 || (status === 400 && code !== "INVALID_IMAGE");
 }

@@ -185,7 +185,7 @@ function fromNote({ key, label, isBegun, jobId, isCancelled, kind, code = "UNKNO
 
 // What the copies of a run send, kept in this tab's sessionStorage, so that the rest can still be sent after a reload.
 // Guarantees: never throws; bounded like a draft; stored data is parsed like a file and returned only for its own copies.
-// Must never: hold typed extra data, which may be a secret; plans with extra data are not kept.
+// Must never: store typed extra data, which may be a secret; plans with extra data are not stored.
 
 const planNote = object(
   { copies: list(object({ key: anyText, edits: list(edit) })), workflow: anything },

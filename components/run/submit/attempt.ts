@@ -46,7 +46,7 @@ export type RunOutcome =
   /** Nothing was started, and the service says which nodes are wrong. */
   | { kind: "invalid"; failure: Failure; errors: NodeErrors }
   | { kind: "refused"; failure: Failure }
-  /** It was sent without a readable answer: a job may or may not exist. */
+  /** Sent, but the response was unreadable: a job may or may not exist. */
   | { kind: "unknown"; failure: Failure }
   /** The result of a lookup: the console forwarded nothing, or the service refused it. */
   | { kind: "lost"; failure: Failure };

@@ -73,7 +73,7 @@ function LookCard() {
   );
 }
 
-/** Absent where the browser has no notifications, as without https. */
+/** Absent if the browser doesn't support notifications, for example without https. */
 function NoticesField() {
   const t = useTranslations("settings.profile");
   const isHydrated = useHydrated();

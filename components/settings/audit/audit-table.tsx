@@ -127,7 +127,7 @@ const fixed = {
   personal: "personal",
   "the same submission again: nothing was sent": "again",
 } as const;
-/** The result of a runner address check, and the orders sent to a runner. */
+/** The result of a runner address check, and the commands sent to a runner. */
 const runnerNotes = ["fine", ...runnerProblems, ...runnerOrders] as const;
 const accountParts = ["name", "email", "password"] as const;
 

@@ -12,7 +12,7 @@ import { pickMessages } from "@/lib/server/i18n/messages";
 import { getAsset } from "@/lib/server/queries/assets";
 import { withTimeout } from "@/lib/shared/async";
 
-/** An unresponsive service must not delay the title longer than this. */
+/** Maximum time that an unresponsive service may delay the title. */
 const MAX_TITLE_WAIT_MS = 1_000;
 
 const openPageOnce = cache(openPage);

@@ -23,7 +23,7 @@ type PictureControlProps = ControlProps & {
   onRunning: (isRunning: boolean) => void;
 };
 
-/** A node's picture: shown, replaced by a drop or a choice, and kept if the new one fails. */
+/** Shows a node's picture. A drop or choice replaces it; if that fails, the old one is kept. */
 export function PictureControl(props: PictureControlProps) {
   const { nodeTitle, options, picture, takesPaste = false, hasMask = true, onRunning, value, onChange, ...control } = props;
   const t = useTranslations("run.picture");

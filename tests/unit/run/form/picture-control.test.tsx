@@ -98,7 +98,7 @@ describe("the picture of a node", () => {
     await choose(new File(["x"], "bad.txt", { type: "text/plain" }));
     expect(screen.getByText("bad.txt is not a picture. The previous picture was kept.")).toBeTruthy();
     await choose(png("bad.png"));
-    expect(screen.getByText(/bad.png cannot be read as a picture/)).toBeTruthy();
+    expect(screen.getByText(/Couldn't read bad.png as a picture/)).toBeTruthy();
     expect(sent).toHaveLength(0);
     expect(name()).toBe("photo.png");
     expect(picture()).toContain("photo.png");
@@ -109,7 +109,7 @@ describe("the picture of a node", () => {
     await choose(new File(["x"], "bad.txt", { type: "text/plain" }));
     expect(screen.getByText("bad.txt is not a picture.")).toBeTruthy();
     await choose(png("bad.png"));
-    expect(screen.getByText("bad.png cannot be read as a picture. It may be damaged or incomplete.")).toBeTruthy();
+    expect(screen.getByText("Couldn't read bad.png as a picture. It may be damaged or incomplete.")).toBeTruthy();
     await choose(png("mine.png"));
     await act(async () => sent[0]?.finish(failed({ code: "TRUNCATED_UPLOAD", message: "", status: 400 })));
     expect(screen.getByText("mine.png could not be uploaded.")).toBeTruthy();
