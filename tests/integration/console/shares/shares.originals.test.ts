@@ -118,7 +118,7 @@ test("reports no share and no permanent reason when the service disconnects", as
   const refused = await service.make();
   expect([refused.status, await refused.json()]).toMatchObject([
     502,
-    { code: "UPSTREAM_ERROR", message: expect.stringContaining("broke off") },
+    { code: "UPSTREAM_ERROR", message: expect.stringContaining("disconnected") },
   ]);
   expect(await harness.console.store.shares.list()).toEqual(before);
   isBroken = false;
