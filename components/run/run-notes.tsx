@@ -154,7 +154,7 @@ export function WayBack({ run }: { run: Run }) {
 }
 
 /** The newest job's card, unless another workflow or an error is shown or the connection differs. */
-function shownSubmittedJob(state: Run["state"], connection: string | undefined) {
+export function shownSubmittedJob(state: Run["state"], connection: string | undefined) {
   const { submitError, refusal, isSending, openWorkflow, submittedJobs } = state;
   const [newest] = submittedJobs;
   if (!newest || newest.isDismissed || submitError || refusal || isSending) return undefined;

@@ -18,7 +18,7 @@ const MAX_REASON = 500;
 
 /** Progress exactly in the words and numbers that the service sends. */
 export function JobProgress({
-  job: { id, state, progress, expected, startedAtMs, outputs },
+  job: { id, state, progress, expected, startedAtMs },
   sent: sentGraph,
 }: {
   job: StartedJob;
@@ -42,7 +42,7 @@ export function JobProgress({
           <span>{step !== undefined && steps !== undefined && steps > 1 ? t("nodeStep", { node, step, steps }) : t("node", { node })}</span>
         )}
       </p>
-      {previewVersion === undefined || outputs ? null : (
+      {previewVersion === undefined ? null : (
         <Picture
           src={livePreviewUrl({ connection, jobId: id, version: previewVersion })}
           alt={t("preview")}
