@@ -85,7 +85,6 @@ export function OpenRun({ run, openWorkflow, api, context, openActions, note }: 
           <OpenForm
             run={run}
             openWorkflow={openWorkflow}
-            newestJobs={api.newestJobs}
             context={context}
             sender={sender}
             followedNode={followedNode.nodeId}

@@ -19,7 +19,6 @@ export function apiTo(service: Pick<PromptServer, "send"> | undefined, ports: Pa
   return {
     sendPrompt: service?.send ?? (async () => failed(nobody)),
     reportSubmission: async () => failed(nobody),
-    newestJobs: async () => failed(nobody),
     recentJobs: async () => failed(nobody),
     sendPicture: async () => failed({ code: "INTERNAL", message: "", status: 500 }),
     loadSample: async (name) => ok(sampleText(name)),
