@@ -72,7 +72,8 @@ test("shows live outputs of an operator's running job, but not to app runners", 
     return events.flatMap(({ event, data }) => (event === "job.progress" ? (data.progress.outputs ?? []) : [])).at(0);
   });
   expect(liveOutputs).toEqual({ "3": { images: [expect.objectContaining({ filename: expect.stringMatching(/^[0-9a-f]{64}\.png$/) })] } });
-  expect((await world.ask(path, { as: "runner" })).status).toBe(403);
+  const { events }: LiveAnswer = (await world.ask(path, { as: "runner" })).body;
+  expect(events).toMatchObject([{ event: "failure", data: { failure: { status: 403 } } }]);
   await world.ask("/api/console/jobs/stop?connection=embedded", {
     as: "operator",
     method: "POST",
