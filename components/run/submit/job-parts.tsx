@@ -18,7 +18,7 @@ const MAX_REASON = 500;
 
 /** Progress exactly in the words and numbers that the service sends. */
 export function JobProgress({
-  job: { id, state, progress, expected, startedAtMs },
+  job: { id, state, progress, expected, startedAtMs, outputs },
   sent: sentGraph,
 }: {
   job: StartedJob;
@@ -46,8 +46,8 @@ export function JobProgress({
         <Picture
           src={livePreviewUrl({ connection, jobId: id, version: previewVersion })}
           alt={t("preview")}
-          width={256}
-          height={256}
+          width={outputs ? 128 : 256}
+          height={outputs ? 128 : 256}
           fit="contain"
           eager
         />
