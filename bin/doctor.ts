@@ -1,6 +1,6 @@
 // `npm run doctor [-- --json]`: checks the installation, also while a console runs. Exit code 1 if a check fails.
 import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { versionIn } from "@/lib/server/backup/manifest";
+import { readVersion } from "@/lib/server/backup/manifest";
 import { type Finding, noted, passed, wrong } from "@/lib/server/doctor/findings";
 import { checkNetwork } from "@/lib/server/doctor/network";
 import { checkOidc } from "@/lib/server/doctor/oidc";
@@ -13,7 +13,7 @@ async function runChecks(): Promise<Finding[]> {
   const env = readSettings();
   const unknown = unknownSettings().map((text) => noted("settings", text));
   if ("state" in env) return [env, ...unknown];
-  const about = { version: versionIn(env.root), build: buildFolder(env) };
+  const about = { version: readVersion(env.root), build: buildFolder(env) };
   return [
     passed("settings", `All settings are valid; the data folder is ${env.dataDir}.`),
     ...unknown,

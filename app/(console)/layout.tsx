@@ -5,7 +5,7 @@ import { MayShare } from "@/components/frame/member-context";
 import { ReadOnlyNotice } from "@/components/frame/read-only-notice";
 import { Shell } from "@/components/frame/shell";
 import { UploadSources } from "@/components/transfers/add-assets";
-import { signOutAt } from "@/lib/server/auth/viewer";
+import { getProxySignOutUrl } from "@/lib/server/auth/viewer";
 import { openPage } from "@/lib/server/bff/open-page";
 import { getFrame } from "@/lib/server/connections/views";
 import { sharesAreOn } from "@/lib/server/queries/shares";
@@ -40,7 +40,7 @@ export default async function ConsoleLayout({ children }: { children: ReactNode 
   return (
     <Shell
       canChange={!readOnly}
-      signOutAt={signOutAt(context)}
+      signOutAt={getProxySignOutUrl(context)}
       member={{ id: memberId, name, email, role }}
       methods={methods}
       connections={connections}

@@ -9,11 +9,11 @@ const DAY_MS = 24 * 60 * 60_000;
 
 type ResetRequest = { store: Store; env: Env; email: string; token: string; now: number };
 
-export async function composeReset({ store, env, email, token, now }: ResetRequest): Promise<string | undefined> {
+export async function createResetLink({ store, env, email, token, now }: ResetRequest): Promise<string | undefined> {
   const member = await store.members.getByEmail(email);
   if (!member) return undefined;
-  const about = { email: member.email, role: member.role, invitedBy: member.id, resetsMemberId: member.id };
-  await store.invitations.create({ token, ...about, expiresAt: now + DAY_MS, createdAt: now });
+  const resetFields = { email: member.email, role: member.role, invitedBy: member.id, resetsMemberId: member.id };
+  await store.invitations.create({ token, ...resetFields, expiresAt: now + DAY_MS, createdAt: now });
   await store.audit.add({ at: now, requestId: "command line", action: "makeResetLink", status: 200, ...aboutMember(member) });
   return `${consoleUrl(env)}/invitation?token=${token}`;
 }

@@ -9,13 +9,13 @@ import { safeReturn } from "@/lib/shared/console-paths";
 import { networkOf } from "@/lib/shared/ip-address";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { telemetry } from "@/lib/shared/telemetry";
-import { type AuthAnswer, authOptions, type AuthStep, callNextAuth, RATE_LIMITED_PREFIX } from "../auth/next-auth";
+import { type NextAuthResponse, authOptions, type AuthStep, callNextAuth, RATE_LIMITED_PREFIX } from "../auth/next-auth";
 import { type SignInRefusal } from "../auth/oidc/admit";
-import { causeOf, createOidcTurn, endSessionUrl, type OidcTurn } from "../auth/oidc/oidc-turn";
-import { discover, FRESH_MS, KEPT_MS } from "../auth/oidc/provider";
-import { consumeState, deviceCookie, type Purpose, signInCookie, type SignInState } from "../auth/sealed-cookies";
-import { findSession, sessionIdIn } from "../auth/session";
-import { explainedRefusals } from "../auth/sign-in";
+import { toErrorCause, createOidcTurn, endSessionUrl, type OidcTurn } from "../auth/oidc/oidc-turn";
+import { discover, NO_DISCOVERY_CACHE, DISCOVERY_CACHE_MS } from "../auth/oidc/provider";
+import { consumeState, createDeviceCookie, type Purpose, signInCookie, type SignInState } from "../auth/sealed-cookies";
+import { findSession, readSessionId } from "../auth/session";
+import { explainedFailures } from "../auth/sign-in";
 import { readViewer } from "../auth/viewer";
 import { type Composition } from "../composition-type";
 import { type RouteContext } from "../context";
@@ -27,29 +27,29 @@ import { type OidcProvider } from "../sign-in-settings";
 import { type Member } from "../store/people/members";
 import { type Handler, isLongAgo, toActor, unguarded } from "./guard";
 
-type AskNextAuth = (turn?: OidcTurn) => Promise<AuthAnswer>;
+type CallNextAuth = (turn?: OidcTurn) => Promise<NextAuthResponse>;
 
 const MAX_RETURN_LENGTH = 500;
 
-async function beginOidc(
+async function startOidcSignIn(
   composition: Composition,
   provider: OidcProvider,
   request: Request,
   fields: URLSearchParams,
-  ask: AskNextAuth,
+  callNext: CallNextAuth,
 ): Promise<Result<Response, Failure>> {
-  const limited = await takeAttempt(composition.oidcLimit, networkOf(clientAddress(request)));
-  if (limited) return failed(limited);
+  const rateLimit = await takeAttempt(composition.oidcLimit, networkOf(clientAddress(request)));
+  if (rateLimit) return failed(rateLimit);
   const purpose = await readPurpose(composition, fields, request);
   if (!purpose.ok) return purpose;
   let turn: OidcTurn;
   try {
-    turn = createOidcTurn(composition, provider, await discover(provider, FRESH_MS), undefined, purpose.value.kind === "confirm");
+    turn = createOidcTurn(composition, provider, await discover(provider, NO_DISCOVERY_CACHE), undefined, purpose.value.kind === "confirm");
   } catch (error) {
-    composition.log.error({ provider: provider.id, cause: causeOf(error) }, "sign-in provider failed");
+    composition.log.error({ provider: provider.id, cause: toErrorCause(error) }, "sign-in provider failed");
     return failed(refusal("UPSTREAM_UNREACHABLE", `${provider.label} cannot be reached.`));
   }
-  const { url, headers } = await ask(turn);
+  const { url, headers } = await callNext(turn);
   const state = url === undefined ? null : new URL(url, "http://localhost").searchParams.get("state");
   if (url === undefined || state === null) return failed(refusal("BAD_REQUEST", "This sign-in was not started in this browser."));
   const signInState: SignInState = {
@@ -64,72 +64,72 @@ async function beginOidc(
   return ok(response);
 }
 
-async function finishOidc(provider: OidcProvider, routeContext: RouteContext, ask: AskNextAuth): Promise<Result<Response, Failure>> {
+async function finishOidcSignIn(provider: OidcProvider, routeContext: RouteContext, callNext: CallNextAuth): Promise<Result<Response, Failure>> {
   const { request, annotateAudit } = routeContext;
   const { log, oidcLimit } = routeContext.composition;
   const network = networkOf(clientAddress(request));
   const signInState = await signInCookie.read(routeContext.composition, request.headers);
   const search = searchOf(request);
-  const refuse = (refused: SignInRefusal, headers?: Headers) => {
+  const refuse = (signInRefusal: SignInRefusal, headers?: Headers) => {
     telemetry().metrics?.count("lightdesk_sign_in_refusals_total", { way: "oidc", reason: "refused" });
-    log.warn({ provider: provider.id, cause: refused.cause, address: clientAddress(request) }, "provider sign-in refused");
+    log.warn({ provider: provider.id, cause: signInRefusal.cause, address: clientAddress(request) }, "provider sign-in refused");
     annotateAudit({
       action: "signIn",
       isWritten: true,
-      target: refused.person ?? clientAddress(request),
+      target: signInRefusal.person ?? clientAddress(request),
       refused: "UNAUTHORIZED",
-      outcome: outcomeOf(provider, `${refused.cause}${refused.person ? `, from ${clientAddress(request)}` : ""}`),
+      outcome: toOutcome(provider, `${signInRefusal.cause}${signInRefusal.person ? `, from ${clientAddress(request)}` : ""}`),
     });
-    return ok(toSignIn(routeContext.composition, provider, refused.shown, signInState?.returnTo, headers));
+    return ok(toSignIn(routeContext.composition, provider, signInRefusal.shown, signInState?.returnTo, headers));
   };
   if ((await oidcLimit.take(network)) > 0) return ok(toSignIn(routeContext.composition, provider, "too-many", signInState?.returnTo));
-  const isRequested = signInState?.provider === provider.id && signInState.state === search.get("state");
-  if (!isRequested) return refuse({ shown: "lost", cause: "this browser started no sign-in, or a different one" });
+  const isExpected = signInState?.provider === provider.id && signInState.state === search.get("state");
+  if (!isExpected) return refuse({ shown: "lost", cause: "this browser started no sign-in, or a different one" });
   if (!(await consumeState(routeContext.composition, signInState.state)))
     return refuse({ shown: "lost", cause: "the provider's answer was used before" });
   const error = search.get("error");
-  if (error !== null) return refuse({ shown: refusalOf(error), cause: `the provider answered ${error.slice(0, 100)}` });
+  if (error !== null) return refuse({ shown: toOidcRefusal(error), cause: `the provider answered ${error.slice(0, 100)}` });
   let turn: OidcTurn;
   try {
-    turn = createOidcTurn(routeContext.composition, provider, await discover(provider, KEPT_MS), signInState);
+    turn = createOidcTurn(routeContext.composition, provider, await discover(provider, DISCOVERY_CACHE_MS), signInState);
   } catch (cause) {
-    return refuse({ shown: "away", cause: causeOf(cause) });
+    return refuse({ shown: "away", cause: toErrorCause(cause) });
   }
   if (
     (signInState.purpose.kind === "link" || signInState.purpose.kind === "confirm") &&
     (await readViewer(routeContext.composition, request.headers))?.memberId !== signInState.purpose.memberId
   )
     return refuse({ shown: "lost", cause: "the session that asked for it has ended" });
-  const { headers } = await ask(turn);
+  const { headers } = await callNext(turn);
   const admitted = turn.admitted();
   if (!admitted) return refuse(turn.refused(), headers);
-  for (const _way of [1, 2]) await oidcLimit.refund(network);
+  for (const _limit of [1, 2]) await oidcLimit.refund(network);
   const { member, kind, change } = admitted;
   const defaultAction = signInState.purpose.kind === "confirm" ? "confirmSession" : "signIn";
-  const about = change ? aboutMember(member, change) : { outcome: outcomeOf(provider, kind) };
-  annotateAudit({ action: kind === "known" ? defaultAction : actions[kind], by: toActor(member), isWritten: true, ...about });
+  const auditTarget = change ? aboutMember(member, change) : { outcome: toOutcome(provider, kind) };
+  annotateAudit({ action: kind === "known" ? defaultAction : auditActions[kind], by: toActor(member), isWritten: true, ...auditTarget });
   headers.append("set-cookie", signInCookie.forget(routeContext.composition));
   headers.set("location", consolePath(routeContext.composition.env, signInState.returnTo));
   return ok(new Response(null, { status: 302, headers }));
 }
 
 /** Signs out here. Returns the provider's sign-out URL if the session began there. */
-async function signOutEverywhere(composition: Composition, request: Request, ask: AskNextAuth): Promise<Result<Response, Failure>> {
+async function signOutEverywhere(composition: Composition, request: Request, callNext: CallNextAuth): Promise<Result<Response, Failure>> {
   const { env } = composition;
-  const id = await sessionIdIn(composition, request.headers);
-  const signIn = `${consoleUrl(env)}/sign-in`;
-  const atProvider = id === undefined ? undefined : await endSessionUrl(composition, id, signIn);
-  const { url, headers } = await ask();
+  const id = await readSessionId(composition, request.headers);
+  const signInUrl = `${consoleUrl(env)}/sign-in`;
+  const providerUrl = id === undefined ? undefined : await endSessionUrl(composition, id, signInUrl);
+  const { url, headers } = await callNext();
   if (url?.includes("csrf=true"))
     return failed(refusal("BAD_REQUEST", "This sign-out was not started in this browser. Reload the page and try again."));
   const isEnded = id !== undefined && !(await findSession(composition, id));
-  return ok(jsonAnswer(atProvider !== undefined && isEnded ? { url: atProvider, provider: true } : { url: signIn }, 200, headers));
+  return ok(jsonAnswer(providerUrl !== undefined && isEnded ? { url: providerUrl, provider: true } : { url: signInUrl }, 200, headers));
 }
 
 // eslint-disable-next-line id-denylist -- a word of the audit log
-const actions = { linked: "linkProvider", joined: "acceptInvitation", made: "joinByProvider" } as const;
+const auditActions = { linked: "linkProvider", joined: "acceptInvitation", made: "joinByProvider" } as const;
 
-const outcomeOf = ({ label }: OidcProvider, outcome: string) => `${label}: ${outcome}`;
+const toOutcome = ({ label }: OidcProvider, outcome: string) => `${label}: ${outcome}`;
 
 async function readPurpose(composition: Composition, fields: URLSearchParams, request: Request): Promise<Result<Purpose, Failure>> {
   const kind = fields.get("purpose") ?? "signIn";
@@ -143,7 +143,7 @@ async function readPurpose(composition: Composition, fields: URLSearchParams, re
   return ok({ kind, memberId: viewer.memberId });
 }
 
-function refusalOf(error: string): OidcRefusal {
+function toOidcRefusal(error: string): OidcRefusal {
   if (["access_denied", "consent_required", "interaction_required", "login_required"].includes(error)) return "cancelled";
   return ["temporarily_unavailable", "server_error"].includes(error) ? "away" : "untrusted";
 }
@@ -170,17 +170,17 @@ type Step = { step: AuthStep; method: "GET" | "POST"; provider?: OidcProvider };
 export function authRoute(): Handler {
   return unguarded("auth", async (routeContext) => {
     const { request, params } = routeContext;
-    const step = stepOf(Array.isArray(params.nextauth) ? params.nextauth : [], routeContext.composition.env.oidc);
+    const step = parseStep(Array.isArray(params.nextauth) ? params.nextauth : [], routeContext.composition.env.oidc);
     if (!step) return failed(refusal("NOT_FOUND", "There is nothing at this address."));
     if (step.method !== (request.method === "HEAD" ? "GET" : request.method))
       return failed(refusal("METHOD_NOT_ALLOWED", `This address takes ${step.method} only.`));
     const form = step.method === "POST" ? await readForm(routeContext) : undefined;
     if (form && !form.ok) return form;
-    return take(step, routeContext, form?.value);
+    return handleStep(step, routeContext, form?.value);
   });
 }
 
-function stepOf([first, id, ...more]: readonly string[], providers: readonly OidcProvider[]): Step | undefined {
+function parseStep([first, id, ...more]: readonly string[], providers: readonly OidcProvider[]): Step | undefined {
   if (more.length > 0) return undefined;
   if (id === undefined) {
     if (first === "csrf" || first === "session" || first === "providers") return { step: first, method: "GET" };
@@ -192,7 +192,7 @@ function stepOf([first, id, ...more]: readonly string[], providers: readonly Oid
   return { step: first, method: first === "signin" ? "POST" : "GET", provider };
 }
 
-async function take(
+async function handleStep(
   { step, provider }: Step,
   routeContext: RouteContext,
   form: URLSearchParams | undefined,
@@ -211,37 +211,37 @@ async function take(
     failed: (error: unknown) => void failures.push(error),
   };
   const id = provider?.id ?? (step === "callback" ? "credentials" : undefined);
-  const ask: AskNextAuth = async (turn?: OidcTurn) => {
+  const callNext: CallNextAuth = async (turn?: OidcTurn) => {
     const search = provider ? searchOf(request) : undefined;
-    const authAnswer = await callNextAuth(
+    const authResponse = await callNextAuth(
       routeContext.composition,
       { step, provider: id, headers: requestHeaders, form, search },
       authOptions(routeContext.composition, events, requestHeaders, turn),
     );
     if (failures.length > 0) throw failures[0];
-    return authAnswer;
+    return authResponse;
   };
-  if (provider) return form ? beginOidc(routeContext.composition, provider, request, form, ask) : finishOidc(provider, routeContext, ask);
-  if (step === "signout") return signOutEverywhere(routeContext.composition, request, ask);
-  const { status, headers, url, body } = await ask();
+  if (provider) return form ? startOidcSignIn(routeContext.composition, provider, request, form, callNext) : finishOidcSignIn(provider, routeContext, callNext);
+  if (step === "signout") return signOutEverywhere(routeContext.composition, request, callNext);
+  const { status, headers, url, body } = await callNext();
   if (!form) return ok(jsonAnswer(body, 200, headers));
   if (signedIn) {
-    headers.append("set-cookie", await deviceCookie(routeContext.composition, signedIn));
+    headers.append("set-cookie", await createDeviceCookie(routeContext.composition, signedIn));
     return ok(jsonAnswer({ url: consoleUrl(routeContext.composition.env) }, 200, headers));
   }
-  return failed(status === 401 ? reasonOf(url ?? "") : notBegunHere);
+  return failed(status === 401 ? toSignInFailure(url ?? "") : csrfFailure);
 }
 
-/** The reason from our own password check, which next-auth returns in its redirect URL. */
-function reasonOf(url: string): Failure {
+/** The reason from our own password check, which next-auth puts into its redirect URL. */
+function toSignInFailure(url: string): Failure {
   const seconds = new RegExp(`${RATE_LIMITED_PREFIX}(\\d{1,6})`).exec(url)?.[1];
   if (seconds !== undefined) return rateLimited(Number(seconds) * 1000);
-  const explained = explainedRefusals.find(({ code }) => url.includes(`error=${code}`));
-  return explained ?? refusal("UNAUTHORIZED", "Address or password is wrong.");
+  const explainedFailure = explainedFailures.find(({ code }) => url.includes(`error=${code}`));
+  return explainedFailure ?? refusal("UNAUTHORIZED", "Address or password is wrong.");
 }
 
 /** The CSRF token is missing or belongs to another browser. */
-const notBegunHere = refusal("BAD_REQUEST", "This sign-in was not started in this browser. Reload the page and try again.");
+const csrfFailure = refusal("BAD_REQUEST", "This sign-in was not started in this browser. Reload the page and try again.");
 
 /** A form, or a JSON object of strings. If a field is repeated, the first one wins. */
 async function readForm(routeContext: RouteContext): Promise<Result<URLSearchParams, Failure>> {

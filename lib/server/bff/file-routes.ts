@@ -16,7 +16,7 @@ import { downloadBodySchema, taskStartedSchema } from "@/lib/contract/schemas/as
 import { decodableHeader, ImageTooLarge, MAX_DECODE_PIXELS, withImage } from "@/lib/shared/decode-image";
 import { pictureSizeOf } from "@/lib/shared/picture-size";
 import { failed, ok, type Result } from "@/lib/shared/result";
-import { refusalOfFile } from "../answers/jobs-only";
+import { checkJobsOnlyFile } from "../answers/jobs-only";
 import { redactForBrowser } from "../answers/redact";
 import { type Access, findConnection, openForJobs } from "../connections/access";
 import { type AuthedContext } from "../context";
@@ -125,7 +125,7 @@ export function thumbnailRoute(): Handler {
     const thumbnailQuery = search.has("asset") ? assetQuery.parse(query.value) : fileQuery.parse(query.value);
     const { edge: size, fit: requestedFit, whole: isWhole, ...subject } = thumbnailQuery;
     // Checked here, because a cached thumbnail is answered without asking the service.
-    const refused = await refusalOfFile(context.composition, access.value.connection, subject);
+    const refused = await checkJobsOnlyFile(context.composition, access.value.connection, subject);
     if (refused) return failed(refused);
     if ("filename" in subject && isWhole) return emptyIfTooLarge(await fullPicture(access.value, subject, request), access.value);
     const version = "version" in thumbnailQuery ? thumbnailQuery.version : undefined;

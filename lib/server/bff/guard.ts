@@ -9,9 +9,9 @@ import { isFullDisk, isStoreAway, isUniqueViolation } from "@/lib/shared/error-c
 import { ACT_HEADER, readActId } from "@/lib/shared/headers";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { toByteStream } from "@/lib/shared/web-stream";
-import { isTokenInAddress, readSentToken } from "../auth/credentials";
-import { refusedAsReadOnly } from "../auth/read-only";
-import { admit, countedAs, type Credential, endOf, readViewer, type Viewer } from "../auth/viewer";
+import { hasTokenInUrl, readSentToken } from "../auth/credentials";
+import { checkReadOnly } from "../auth/read-only";
+import { authenticate, getRateLimitKey, type Credential, toEndedFailure, readViewer, type Viewer } from "../auth/viewer";
 import { composition } from "../composition";
 import { type Parts } from "../composition-type";
 import { type Actor, type AuditNote, type AuthedContext, type RouteContext } from "../context";
@@ -42,17 +42,17 @@ export type Handler = ((request: Request, context: NextRouteContext) => Promise<
 export function guarded(guard: Guard & { role: Role }, run: Run): Handler {
   return handler(guard, run, async (routeContext) => {
     const { headers } = routeContext.request;
-    if (isTokenInAddress(routeContext.request.url))
+    if (hasTokenInUrl(routeContext.request.url))
       return failed(refusal("BAD_REQUEST", "Don't put a token in a URL, which is logged. Send it in X-API-Key, and revoke this one."));
-    const admitted = await admit(routeContext.composition, headers);
+    const admitted = await authenticate(routeContext.composition, headers);
     if (!admitted.ok) return toStartPage(routeContext) ?? admitted;
     const viewer = admitted.value;
     // Counted before anything is noted about the caller: requests over the limit fill no log either.
-    const waitMs = await routeContext.composition.memberLimit.take(countedAs(viewer));
+    const waitMs = await routeContext.composition.memberLimit.take(getRateLimitKey(viewer));
     if (waitMs > 0) return failed(rateLimited(waitMs, "Too many requests. Try again in a moment."));
     const refusedGuard = refusalOf(viewer, guard);
     const isRoleTooLow = refusedGuard?.code === "ROLE_TOO_LOW";
-    const refuseChange = () => (isChange(routeContext.request) ? refusedAsReadOnly(routeContext.composition, guard.action) : undefined);
+    const refuseChange = () => (isChange(routeContext.request) ? checkReadOnly(routeContext.composition, guard.action) : undefined);
     const frozen = await refuseChange();
     // The same request is repeated after the confirmation: the log records that one.
     if (guard.recent && !isRoleTooLow && !frozen && isLongAgo(viewer.credential, routeContext.composition.now()))
@@ -63,7 +63,7 @@ export function guarded(guard: Guard & { role: Role }, run: Run): Handler {
     // A body may arrive slowly: its sender is checked again once it is complete. A changed role has ended the session too.
     const checked = checkedBody(routeContext.request, async () => {
       const now = await readViewer(routeContext.composition, headers);
-      if (!now) return endOf(viewer.credential);
+      if (!now) return toEndedFailure(viewer.credential);
       return hasRole(now.role, guard.role) ? refuseChange() : refusal("ROLE_TOO_LOW", `Your role has changed to ${now.role}.`);
     });
     const result = await run({ ...routeContext, request: checked.request, viewer });

@@ -8,8 +8,8 @@ import { MAX_TOPICS, readTopic, type TopicName, topicPaths } from "@/lib/contrac
 import { EVENTS } from "@/lib/contract/people/sign-in";
 import { UNREADABLE_HEADER } from "@/lib/shared/headers";
 import { failed, ok, type Result } from "@/lib/shared/result";
-import { liveProgressOf, subscribeToLiveOutputs, watchLiveOutputs } from "../answers/live-progress";
-import { checkViewer, type Context, countedAs, noteViewerUse } from "../auth/viewer";
+import { getLiveProgress, subscribeToLiveOutputs, watchLiveOutputs } from "../answers/live-progress";
+import { checkViewer, type Context, getRateLimitKey, recordViewerUse } from "../auth/viewer";
 import { connectionChanged, type ConnectionTarget, findVisible, isSameReach, openForJobs, reachOf } from "../connections/access";
 import { type AuthedContext } from "../context";
 import { type Watch } from "../live/hub";
@@ -46,13 +46,13 @@ export function liveRoute(handlers: Readonly<Record<TopicName, Handler>>): Handl
       return { topic, isNew: added.has(topic), watch: result?.ok ? ok(result.value.watch) : (result ?? noTopic) };
     });
     const reaches = results.flatMap((result) => (result.ok && result.value.reach ? [result.value] : []));
-    const options = { hub: live, topics, after, owner: countedAs(viewer) };
+    const options = { hub: live, topics, after, owner: getRateLimitKey(viewer) };
     if (search.get("format") === "json") return ok(writtenText(await readLiveEvents(options)));
     const stream = createEventStream({
       ...options,
       signal: request.signal,
       checkRights: () => checkRights(context, reaches),
-      heartbeat: () => void noteViewerUse(context, request.headers).catch(() => undefined),
+      heartbeat: () => void recordViewerUse(context, request.headers).catch(() => undefined),
     });
     return stream
       ? ok(new Response(stream, { headers }))
@@ -118,7 +118,7 @@ async function openSource(context: Context, name: TopicName, reach: ConnectionTa
     const { baseUrl, dialect } = access.value.connection;
     // Other services may report only the jobs of one client.
     const isWhole = isEmbedded(baseUrl) || dialect === "local";
-    return { hasChangeEvents: () => isWhole && isConnected(), progressOf: (...job) => liveProgressOf(access.value, ...job), stop };
+    return { hasChangeEvents: () => isWhole && isConnected(), progressOf: (...job) => getLiveProgress(access.value, ...job), stop };
   };
 }
 

@@ -6,7 +6,7 @@ import { notFound, redirect } from "next/navigation";
 import { type ReadOnlyView } from "@/lib/contract/console";
 import { hasRole, type Role } from "@/lib/contract/people/roles";
 import { inEmbedPath } from "@/lib/shared/console-paths";
-import { mayShow } from "../auth/credentials";
+import { canShowPage } from "../auth/credentials";
 import { readReadOnly } from "../auth/read-only";
 import { readViewer, type Viewer } from "../auth/viewer";
 import { composition } from "../composition";
@@ -43,7 +43,7 @@ export async function openPage({ isFrame = false, refuseEmbedded = false } = {})
   if (embed && !viewer) return redirect(startPath(embed, page));
   if (viewer && viewer.credential.kind !== "token") {
     if (!isFrame && !hasRole(viewer.role, "viewer") && !runnerPages.test(page)) return redirect(`${embed?.path ?? ""}/apps`);
-    if (!isFrame && viewer.credential.kind === "embed" && (refuseEmbedded || !mayShow(viewer.credential, page))) return notFound();
+    if (!isFrame && viewer.credential.kind === "embed" && (refuseEmbedded || !canShowPage(viewer.credential, page))) return notFound();
     const readOnly = await readReadOnly(current);
     const can: PageViewer["can"] = (needed, role = viewer.role) => !readOnly && hasRole(role, needed);
     return { composition: current, viewer: { ...viewer, readOnly, can } };

@@ -11,7 +11,7 @@ import { embedAddressOf } from "@/lib/shared/console-paths";
 import { isApi, type VisitorAnswer, type VisitorRules, withoutRouterQuery } from "@/lib/shared/http-types";
 import { LANGUAGE_COOKIE, readLanguage } from "@/lib/shared/languages";
 import { readInvitation } from "../auth/members";
-import { admit, readViewer } from "../auth/viewer";
+import { authenticate, readViewer } from "../auth/viewer";
 import { type Composition, type Parts } from "../composition-type";
 import { readCookie, SESSION_COOKIES, VOUCHED_HEADER } from "../cookies";
 import { isEmbeddedRequest, startPath } from "../embed/sessions";
@@ -110,7 +110,7 @@ const nothingHere: VisitorAnswer = {
 /** Pages don't accept a token: the response names the base address that does. */
 async function refuseProgram(composition: Composition, headers: IncomingHttpHeaders): Promise<VisitorAnswer> {
   const base = `${consoleUrl(composition.env, `http://${headers.host}`)}/api`;
-  const admitted = await admit(composition, toHeaders(headers));
+  const admitted = await authenticate(composition, toHeaders(headers));
   const where = `The interface's base address is ${base}.`;
   if (admitted.ok) return { kind: "refused", refused: refusal("NOT_FOUND", `There is no operation at this address. ${where}`) };
   const { status, code, message, retryAfterMs } = admitted.failure;

@@ -7,7 +7,7 @@ import { type AnswerOf, isRead, type Operation } from "@/lib/contract/operation"
 import { operations } from "@/lib/contract/operations";
 import { type Role, weaker } from "@/lib/contract/people/roles";
 import { failed, ok, type Result } from "@/lib/shared/result";
-import { jobsOnly, readsJobs, refusalOf } from "../answers/jobs-only";
+import { jobsOnlyRefusal, readsJobs, checkJobsOnlyOperation } from "../answers/jobs-only";
 import { callForBrowser } from "../answers/process-response";
 import { checkChangeRights, checkViewer, type Context, type Viewer } from "../auth/viewer";
 import { type Composition, type Target } from "../composition-type";
@@ -60,7 +60,7 @@ export async function visibleConnections(context: Context): Promise<Connection[]
 /** To work with. A connection whose jobs are only seen is refused with that reason. */
 export async function findConnection(context: Context, id: string | undefined): Promise<Result<Connection, Failure>> {
   const visibleResult = await findVisible(context, id);
-  return visibleResult.ok && visibleResult.value.seenOf !== undefined ? failed(jobsOnly(visibleResult.value.seenOf)) : visibleResult;
+  return visibleResult.ok && visibleResult.value.seenOf !== undefined ? failed(jobsOnlyRefusal(visibleResult.value.seenOf)) : visibleResult;
 }
 
 /** For reads of jobs. Without an id: the member's last used connection, otherwise the first that they may use. */
@@ -199,7 +199,7 @@ async function open(context: Context, id: string | undefined, find: typeof findV
       // Checked before each call: rights may be lost between two calls of one request.
       refusalOf: async (operation, input) =>
         (await lost(!isRead(operation))) ??
-        (await refusalOf(context.composition, connection, operation, input)) ??
+        (await checkJobsOnlyOperation(context.composition, connection, operation, input)) ??
         refusalOfAbsent(context.composition, connection, operation),
     }),
     upstreamOptions: upstreamOptionsFor(target),

@@ -1,7 +1,7 @@
 // Checks each sign-in provider: discovery document, issuer, clock and redirect URI. Never sends the client secret.
 
 import "server-only";
-import { discover, type DiscoveryDocument, FRESH_MS } from "../auth/oidc/provider";
+import { discover, type DiscoveryDocument, NO_DISCOVERY_CACHE } from "../auth/oidc/provider";
 import { consoleUrl, type Env } from "../env";
 import { type OidcProvider, oidcSetting } from "../sign-in-settings";
 import { attempt, type Finding, noted, passed, request, wrong } from "./findings";
@@ -28,7 +28,7 @@ async function checkProvider(env: Env, provider: OidcProvider, now: () => number
     ];
   let discovered: DiscoveryDocument;
   try {
-    discovered = await discover(provider, FRESH_MS);
+    discovered = await discover(provider, NO_DISCOVERY_CACHE);
   } catch (error) {
     const reason = error instanceof Error ? (error.message.split("\n")[0] ?? "") : String(error);
     return [wrong(check, `Its discovery document is invalid: ${reason}.`, `Set ${issuer} to the issuer in that document.`)];

@@ -18,7 +18,7 @@ import { subscribeToLiveOutputs } from "../answers/live-progress";
 import { maskJsonStream } from "../answers/mask-stream";
 import { readCatalogue } from "../answers/node-classes";
 import { callForBrowser } from "../answers/process-response";
-import { forPrograms, redactForBrowser } from "../answers/redact";
+import { redactForApi, redactForBrowser } from "../answers/redact";
 import { type Access, openFor } from "../connections/access";
 import { type AuthedContext } from "../context";
 import { connectionIn, readJson, readOperationQuery, searchOf } from "../requests/read-request";
@@ -141,7 +141,7 @@ async function call(operation: Operation, context: AuthedContext, access: Access
 function toSender(value: unknown, { composition: { env }, request, viewer }: AuthedContext, { connection }: Access): unknown {
   if (viewer.credential.kind !== "token") return value;
   const host = request.headers.get("host");
-  return forPrograms(value, { env, openedAt: host && `http://${host}`, connectionId: connection.id });
+  return redactForApi(value, { env, openedAt: host && `http://${host}`, connectionId: connection.id });
 }
 
 /** The name that lists will show: the workflow's, as it was last known, and the label of the request. */

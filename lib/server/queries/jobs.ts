@@ -15,7 +15,7 @@ import {
   type JobStatus,
 } from "@/lib/contract/schemas/job";
 import { ok, type Result } from "@/lib/shared/result";
-import { noteTotalsInQueue } from "../answers/live-progress";
+import { recordQueueTotals } from "../answers/live-progress";
 import { readCatalogue } from "../answers/node-classes";
 import { callForBrowser } from "../answers/process-response";
 import { type Context } from "../auth/viewer";
@@ -135,7 +135,7 @@ async function readPositions(access: Access, signal: AbortSignal | undefined): P
   if (!queue.ok) return undefined;
   // The first number of a tuple orders the waiting jobs; at some services it is a priority, so only the order counts.
   const order = [...queue.value.queue_pending].sort((item, other) => item[0] - other[0]);
-  noteTotalsInQueue(access, [...queue.value.queue_running, ...order]);
+  recordQueueTotals(access, [...queue.value.queue_running, ...order]);
   return new Map(order.map(([, job], index) => [job, index]));
 }
 

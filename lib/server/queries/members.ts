@@ -8,7 +8,7 @@ import { hasRole } from "@/lib/contract/people/roles";
 import { APPS, EVENTS } from "@/lib/contract/people/sign-in";
 import { type TokenChoices, type TokenOperation } from "@/lib/contract/people/tokens";
 import { failed, ok, type Result } from "@/lib/shared/result";
-import { listInvitationItems, roleProviderOf, toMemberView } from "../auth/members";
+import { listInvitationItems, findRoleProvider, toMemberView } from "../auth/members";
 import { adminOnly, type Context } from "../auth/viewer";
 import { listConnectionViews } from "../connections/views";
 import { readMemberMethods } from "./sign-in";
@@ -29,7 +29,7 @@ export async function listMembers({ composition, viewer }: Context): Promise<Res
   const methodsOf = readMemberMethods(composition, identities);
   return ok(
     members.map((member) => {
-      const roleFrom = roleProviderOf(composition, member, identities)?.label;
+      const roleFrom = findRoleProvider(composition, member, identities)?.label;
       return { ...toMemberView(member), ...(methodsOf && { methods: methodsOf(member) }), ...(roleFrom !== undefined && { roleFrom }) };
     }),
   );

@@ -4,8 +4,8 @@ import "server-only";
 import { type Failure, refusal } from "@/lib/contract/failure";
 import { type MemberMethods, type SignInChoices, type SignInMethods } from "@/lib/contract/people/sign-in";
 import { failed, ok, type Result } from "@/lib/shared/result";
-import { signsInByAddress } from "../auth/account";
-import { mayUsePassword } from "../auth/sign-in";
+import { isSignInByAddress } from "../auth/account";
+import { canUsePassword } from "../auth/sign-in";
 import { type Context } from "../auth/viewer";
 import { type Composition, type Parts } from "../composition-type";
 import { type StoredIdentity } from "../store/people/identities";
@@ -29,11 +29,11 @@ export async function getVouchedRefusal(
 export async function getSignInMethods({ composition, viewer: { memberId } }: Context): Promise<SignInMethods> {
   const { env, store } = composition;
   // A console without providers makes no further queries.
-  const fixed: Pick<SignInMethods, "hasFixedAddress"> = signsInByAddress(composition) ? { hasFixedAddress: true } : {};
+  const fixed: Pick<SignInMethods, "hasFixedAddress"> = isSignInByAddress(composition) ? { hasFixedAddress: true } : {};
   if (env.oidc.length === 0) return { password: true, ...fixed, providers: [] };
   const [member, identities] = await Promise.all([store.members.get(memberId), store.identities.list(memberId)]);
   const providers = env.oidc.map(({ id, label }) => ({ id, label, connected: identities.some(({ provider }) => provider === id) }));
-  return { password: member !== undefined && mayUsePassword(composition, member), ...fixed, providers };
+  return { password: member !== undefined && canUsePassword(composition, member), ...fixed, providers };
 }
 
 /** For the list of members; undefined if passwords are the only way to sign in. */
@@ -45,7 +45,7 @@ export function readMemberMethods(
   if (env.oidc.length === 0 && identities.length === 0) return undefined;
   const labelOf = new Map(env.oidc.map(({ id, label }) => [id, label]));
   return (member) => ({
-    password: mayUsePassword(composition, member),
+    password: canUsePassword(composition, member),
     providers: identities.filter(({ memberId }) => memberId === member.id).map(({ provider }) => labelOf.get(provider) ?? provider),
   });
 }

@@ -9,8 +9,8 @@ import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { hasRole } from "@/lib/contract/people/roles";
 import { type NewTokenView, type TokenBody, type TokenView } from "@/lib/contract/people/tokens";
 import { failed, ok, type Result } from "@/lib/shared/result";
-import { isOver, mayBeChosen } from "../auth/credentials";
-import { tooStrong } from "../auth/members";
+import { isTokenExpired, isSelectableOperation } from "../auth/credentials";
+import { roleTooLow } from "../auth/members";
 import { adminOnly, type Context } from "../auth/viewer";
 import { type Parts } from "../composition-type";
 import { usableConnections } from "../connections/access";
@@ -20,9 +20,9 @@ const DAY_MS = 24 * 60 * 60_000;
 
 export async function createToken(context: Context, body: TokenBody): Promise<Result<NewTokenView, Failure>> {
   const { store, now } = context.composition;
-  if (!hasRole(context.viewer.role, body.role)) return failed(tooStrong(context.viewer.role, body.role));
+  if (!hasRole(context.viewer.role, body.role)) return failed(roleTooLow(context.viewer.role, body.role));
   const { operations, connection, connections } = body;
-  if (Array.isArray(operations) && !operations.every(mayBeChosen))
+  if (Array.isArray(operations) && !operations.every(isSelectableOperation))
     return failed(invalidField("operations", "contains an unknown operation"));
   const usable = new Set((await usableConnections(context)).map(({ id }) => id));
   if (![connection, ...(connections ?? [])].every((id) => usable.has(id)))
@@ -92,7 +92,7 @@ async function viewsOf(context: Context, tokens: readonly Token[]): Promise<Toke
     connection: named(token.connectionId),
     connections: token.connectionIds?.map(named),
     operations: token.operations,
-    state: token.revokedAt !== undefined ? "revoked" : isOver(token, now()) ? "expired" : "active",
+    state: token.revokedAt !== undefined ? "revoked" : isTokenExpired(token, now()) ? "expired" : "active",
     createdAt: token.createdAt,
     expiresAt: token.expiresAt,
     lastUsedAt: token.lastUsedAt,

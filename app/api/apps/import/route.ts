@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { appFileSchema } from "@/lib/contract/apps/app";
-import { createApp, noAppFile } from "@/lib/server/apps/change-app";
+import { createApp, appFileRefusal } from "@/lib/server/apps/change-app";
 import { toView } from "@/lib/server/apps/open-app";
 import { storeCover } from "@/lib/server/apps/runs";
 import { consoleBodyRoute } from "@/lib/server/bff/routes";
@@ -11,7 +11,7 @@ import { failed, ok } from "@/lib/shared/result";
 /** At first only the importing member sees the app and can then grant access. */
 export const POST = consoleBodyRoute("importApp", "operator", z.unknown(), async (context, body) => {
   const file = appFileSchema.safeParse(body);
-  if (!file.success) return failed(noAppFile(body, file.error.issues));
+  if (!file.success) return failed(appFileRefusal(body, file.error.issues));
   const { definition, limits } = file.data;
   const connection = connectionIn(context.request);
   const cover = await storeCover(context, connection, file.data.cover);

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { createServer, get } from "node:http";
 import { type AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { noteViewerUse, readViewer } from "@/lib/server/auth/viewer";
+import { recordViewerUse, readViewer } from "@/lib/server/auth/viewer";
 import { VOUCHED_HEADER } from "@/lib/server/cookies";
 import { readEnv } from "@/lib/server/env";
 import { getSignInMethods } from "@/lib/server/queries/sign-in";
@@ -131,10 +131,10 @@ describe("the named user", async () => {
     if (!viewer) throw new Error("no viewer");
     const [session] = await console.store.sessions.list(viewer.memberId);
     now += 10 * 60_000;
-    await noteViewerUse({ composition: console, viewer }, headers);
+    await recordViewerUse({ composition: console, viewer }, headers);
     expect(await console.store.sessions.list(viewer.memberId)).toEqual([{ ...session, usedAt: now }]);
     await console.store.sessions.end(viewer.credential.id);
-    await noteViewerUse({ composition: console, viewer }, headers);
+    await recordViewerUse({ composition: console, viewer }, headers);
     expect(await console.store.sessions.list(viewer.memberId)).toEqual([]);
   });
 

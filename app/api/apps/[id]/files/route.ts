@@ -1,8 +1,8 @@
 import { toFileRef } from "@/lib/contract/assets/file-refs";
 import { refusal } from "@/lib/contract/failure";
 import { openApp } from "@/lib/server/apps/open-app";
-import { mayName, receiveFile } from "@/lib/server/apps/pictures";
-import { fileBytes } from "@/lib/server/apps/runs";
+import { canUseFile, receiveFile } from "@/lib/server/apps/pictures";
+import { fetchFile } from "@/lib/server/apps/runs";
 import { openedRoute } from "@/lib/server/bff/routes";
 import { searchOf } from "@/lib/server/requests/read-request";
 import { jsonOf } from "@/lib/server/requests/responses";
@@ -14,7 +14,7 @@ export const POST = openedRoute("addAppFile", "runner", openApp, async (context,
 
 export const GET = openedRoute("viewAppFile", "runner", openApp, async (context, app) => {
   const name = searchOf(context.request).get("name") ?? "";
-  if (name === "" || name.length > 1000 || !(await mayName(context, app, name)))
+  if (name === "" || name.length > 1000 || !(await canUseFile(context, app, name)))
     return failed(refusal("NOT_FOUND", "There is no such file."));
-  return fileBytes(context, app, toFileRef(name));
+  return fetchFile(context, app, toFileRef(name));
 });

@@ -1,5 +1,5 @@
 import { refusal } from "@/lib/contract/failure";
-import { previewOf } from "@/lib/server/answers/live-progress";
+import { getPreview } from "@/lib/server/answers/live-progress";
 import { guarded } from "@/lib/server/bff/guard";
 import { openConnection } from "@/lib/server/connections/access";
 import { connectionIn } from "@/lib/server/requests/read-request";
@@ -9,7 +9,7 @@ import { failed, ok } from "@/lib/shared/result";
 export const GET = guarded({ action: "viewPreview", role: "viewer", connection: true }, async ({ request, params, ...context }) => {
   const access = await openConnection(context, connectionIn(request));
   if (!access.ok) return access;
-  const preview = typeof params.jobId === "string" ? previewOf(access.value, params.jobId) : undefined;
+  const preview = typeof params.jobId === "string" ? getPreview(access.value, params.jobId) : undefined;
   if (!preview) return failed(refusal("NOT_FOUND", "This job has no preview."));
   return ok(new Response(preview.bytes, { headers: { "content-type": preview.type, "content-disposition": "inline" } }));
 });

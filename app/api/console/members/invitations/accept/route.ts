@@ -1,13 +1,13 @@
 import { aboutMember } from "@/lib/contract/audit/audit";
 import { invitationAcceptSchema } from "@/lib/contract/console";
-import { join } from "@/lib/server/auth/members";
+import { acceptInvitation } from "@/lib/server/auth/members";
 import { toActor } from "@/lib/server/bff/guard";
 import { tokenRoute } from "@/lib/server/bff/routes";
 import { jsonAnswer } from "@/lib/server/requests/responses";
 import { ok } from "@/lib/shared/result";
 
 export const POST = tokenRoute("acceptInvitation", invitationAcceptSchema, async ({ annotateAudit, composition }, body) => {
-  const result = await join(composition, body);
+  const result = await acceptInvitation(composition, body);
   if (!result.ok) return result;
   const { member, isNew, invitedBy } = result.value;
   annotateAudit({
