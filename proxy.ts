@@ -4,7 +4,7 @@
 
 import { type NextRequest, NextResponse } from "next/server";
 import { embedPageOf } from "@/lib/contract/embed/embed-pages";
-import { embedCookieRules, PAGE_HEADER, probeCookie } from "@/lib/server/cookies";
+import { embedCookieAttributes, PAGE_HEADER, probeCookie } from "@/lib/server/cookies";
 import { getProcessState } from "@/lib/server/running";
 import { embedAddressOf } from "@/lib/shared/console-paths";
 
@@ -29,7 +29,7 @@ async function embedded(request: NextRequest): Promise<NextResponse> {
     if (own === "/start" || own === "/doctor")
       response.headers.append(
         "set-cookie",
-        `${probeCookie(embed.slot, request.nextUrl)}=1; Max-Age=300; ${embedCookieRules(request.nextUrl)}`,
+        `${probeCookie(embed.slot, request.nextUrl)}=1; Max-Age=300; ${embedCookieAttributes(request.nextUrl)}`,
       );
     return response;
   });

@@ -59,7 +59,7 @@ async function main(): Promise<void> {
   const answersOperator = operatorRoutes({
     token: settings.service.metricsToken,
     readiness: () => getProcessState().composition?.readiness,
-    maySeeReasons: async (request) => (await getProcessState().maySeeReasons?.(request)) ?? false,
+    canSeeReasons: async (request) => (await getProcessState().canSeeReasons?.(request)) ?? false,
   });
   const answerRequest = (request: IncomingMessage, response: ServerResponse): void => {
     respondWithSeen(request, response, { authSecret: getProcessState().composition?.authSecret, addressOf, nowMs: Date.now() });
@@ -144,8 +144,8 @@ async function admit(request: IncomingMessage, env: Env, address: string): Promi
   const refused = applyProxyHeader(request, env.proxySignIn);
   if (refused) return { ok: false, refused };
   request.headers[ADDRESS_HEADER] = address;
-  const { admitListener } = getProcessState();
-  return admitListener ? admitListener(request) : { ok: false, refused: { status: 503, ...starting } };
+  const { authorizeSubscription } = getProcessState();
+  return authorizeSubscription ? authorizeSubscription(request) : { ok: false, refused: { status: 503, ...starting } };
 }
 
 function nameOwnRequests(env: Env): NameRequest | undefined {

@@ -1,7 +1,7 @@
 // `npm run doctor [-- --json]`: checks the installation, also while a console runs. Exit code 1 if a check fails.
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { readVersion } from "@/lib/server/backup/manifest";
-import { type Finding, noted, passed, wrong } from "@/lib/server/doctor/findings";
+import { type Finding, noted, passed, failed } from "@/lib/server/doctor/findings";
 import { checkNetwork } from "@/lib/server/doctor/network";
 import { checkOidc } from "@/lib/server/doctor/oidc";
 import { checkProgram, checkStorage } from "@/lib/server/doctor/storage";
@@ -29,7 +29,7 @@ function readSettings() {
     return readEnv();
   } catch (error) {
     if (!(error instanceof EnvError)) throw error;
-    return wrong(
+    return failed(
       "settings",
       error.message,
       "Change that setting (docs/admin/configuration.md has them all), then run this again for the rest.",

@@ -8,7 +8,7 @@ import { type Failure } from "@/lib/contract/failure";
 import { isSearch } from "@/lib/contract/jobs/job-list";
 import { type HistoryAnswer, type JobsAnswer } from "@/lib/contract/schemas/job";
 import { openPage } from "@/lib/server/bff/open-page";
-import { roleOn } from "@/lib/server/connections/access";
+import { getRoleOn } from "@/lib/server/connections/access";
 import { pickMessages } from "@/lib/server/i18n/messages";
 import { hasManySubmitters, searchJobs } from "@/lib/server/jobs/job-search";
 import { listHistory, listJobs } from "@/lib/server/queries/jobs";
@@ -28,7 +28,7 @@ export async function jobListPage(list: ListName, params: SearchParams, screenOf
   };
   const isTeam = hasManySubmitters(context, connection);
   const first = withRequestTime<JobsAnswer | HistoryAnswer, JobsView, Failure>(reading(), toJobsView);
-  const canRun = context.viewer.can("operator", await roleOn(context, connection));
+  const canRun = context.viewer.can("operator", await getRoleOn(context, connection));
   const screen = screenOf({ query, ignored, connection, view, canRun, isTeam: await isTeam, first });
   return (
     <PageMessages messages={await pickMessages("jobs", list, "jobList", "savedViews", "acts", "jobSearch")}>

@@ -7,14 +7,14 @@ import { Shell } from "@/components/frame/shell";
 import { UploadSources } from "@/components/transfers/add-assets";
 import { getProxySignOutUrl } from "@/lib/server/auth/viewer";
 import { openPage } from "@/lib/server/bff/open-page";
-import { getFrame } from "@/lib/server/connections/views";
+import { getLayoutData } from "@/lib/server/connections/views";
 import { sharesAreOn } from "@/lib/server/queries/shares";
 import { getSignInMethods } from "@/lib/server/queries/sign-in";
 
 export default async function ConsoleLayout({ children }: { children: ReactNode }) {
   const context = await openPage({ isFrame: true });
   const { composition, viewer } = context;
-  const [{ connection, connections }, methods] = await Promise.all([getFrame(context), getSignInMethods(context)]);
+  const [{ connection, connections }, methods] = await Promise.all([getLayoutData(context), getSignInMethods(context)]);
   const { memberId, name, email, role, readOnly } = viewer;
   const content = (
     <>

@@ -11,7 +11,7 @@ import { refuse } from "./refusals";
 type Operator = {
   token: string | undefined;
   readiness(): Readiness | undefined;
-  maySeeReasons?(request: IncomingMessage): Promise<boolean>;
+  canSeeReasons?(request: IncomingMessage): Promise<boolean>;
 };
 type Answer = { status: number; type: string; body: string };
 
@@ -35,7 +35,7 @@ export const operatorPaths = ["/api/health/live", "/api/health/ready", "/api/met
 export function operatorRoutes({
   token,
   readiness,
-  maySeeReasons,
+  canSeeReasons,
 }: Operator): (request: IncomingMessage, response: ServerResponse) => boolean {
   const states = async () => (await readiness()?.()) ?? [{ part: "start", ready: false, reason: "It is starting." }];
   telemetry().metrics?.read("lightdesk_ready", async () => new Map((await states()).map(({ part, ready }) => [part, ready ? 1 : 0])));
@@ -45,7 +45,7 @@ export function operatorRoutes({
     async "/api/health/ready"(request) {
       const parts = await states();
       const isReady = parts.every(({ ready }) => ready);
-      const maySee = hasToken(request, token) || (await maySeeReasons?.(request).catch(() => false));
+      const maySee = hasToken(request, token) || (await canSeeReasons?.(request).catch(() => false));
       return inJson(isReady ? 200 : 503, { status: isReady ? "ready" : "not ready", ...(maySee && { parts }) });
     },
     async "/api/metrics"(request) {

@@ -14,8 +14,8 @@ const POLL_MS = 10;
 type ProcessState = {
   composition?: Composition;
   startFailure?: unknown;
-  admitListener?: (request: IncomingMessage) => Promise<FeedAdmission>;
-  maySeeReasons?: (request: IncomingMessage) => Promise<boolean>;
+  authorizeSubscription?: (request: IncomingMessage) => Promise<FeedAdmission>;
+  canSeeReasons?: (request: IncomingMessage) => Promise<boolean>;
   /** For clients without a session. */
   visitorRules?: VisitorRules;
   /** By address: lists that the launcher answers without Next. */

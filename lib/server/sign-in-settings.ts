@@ -7,7 +7,7 @@ import { z } from "zod";
 import { isLoopback } from "@/lib/contract/connections";
 import { type Role, roles } from "@/lib/contract/people/roles";
 import { isInNetworks, type networks } from "@/lib/shared/ip-address";
-import { VOUCHED_HEADER } from "./cookies";
+import { PROXY_EMAIL_HEADER } from "./cookies";
 import { networkList } from "./trusted-proxies";
 
 type ReadSetting = <T>(name: string, schema: z.ZodType<T>, expected: string) => T | undefined;
@@ -201,13 +201,13 @@ type HeaderRefusal = { status: number; code: string; message: string };
 
 /** Runs before any route. Copies the proxy's header to the name that routes read, or returns the refusal. */
 export function applyProxyHeader({ headers, socket }: IncomingMessage, rule: ProxySignIn | undefined): HeaderRefusal | undefined {
-  delete headers[VOUCHED_HEADER];
+  delete headers[PROXY_EMAIL_HEADER];
   const headerValue = rule && headers[rule.header];
   if (!rule || headerValue === undefined) return undefined;
   if (!isInNetworks(socket.remoteAddress ?? "", rule.from)) {
     const message = `The header ${rule.header} is only accepted from the reverse proxy. The operator sets its address in LIGHTDESK_AUTH_HEADER_FROM.`;
     return { status: 403, code: "FORBIDDEN", message };
   }
-  headers[VOUCHED_HEADER] = String(headerValue);
+  headers[PROXY_EMAIL_HEADER] = String(headerValue);
   return undefined;
 }

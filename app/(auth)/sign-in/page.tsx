@@ -10,7 +10,7 @@ import { ButtonLink } from "@/components/ui/link";
 import { oidcRefusals } from "@/lib/contract/people/sign-in";
 import { readViewer } from "@/lib/server/auth/viewer";
 import { openVisitorPage } from "@/lib/server/bff/open-page";
-import { VOUCHED_HEADER } from "@/lib/server/cookies";
+import { PROXY_EMAIL_HEADER } from "@/lib/server/cookies";
 import { pageTitle, pickMessages } from "@/lib/server/i18n/messages";
 import { getSignInChoices, getVouchedRefusal } from "@/lib/server/queries/sign-in";
 import { safeReturn } from "@/lib/shared/console-paths";
@@ -30,7 +30,7 @@ export default async function SignInPage({ searchParams }: PageProps<"/sign-in">
   const t = await getTranslations("auth.signIn");
   const back = await getTranslations("auth.provider");
   const frame = await getTranslations("frame");
-  const vouched = (await headers()).get(VOUCHED_HEADER);
+  const vouched = (await headers()).get(PROXY_EMAIL_HEADER);
   const why = vouched === null ? undefined : await getVouchedRefusal(composition, vouched);
   if (vouched !== null && why)
     return (

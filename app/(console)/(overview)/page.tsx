@@ -4,7 +4,7 @@ import { type Question, questions, toOverviewJobs, unavailableRunners } from "@/
 import { OverviewScreen } from "@/components/overview/overview-screen";
 import { hasRole } from "@/lib/contract/people/roles";
 import { openPage } from "@/lib/server/bff/open-page";
-import { roleOn } from "@/lib/server/connections/access";
+import { getRoleOn } from "@/lib/server/connections/access";
 import { messagesOf, pageTitle, pickMessages } from "@/lib/server/i18n/messages";
 import { hasRunJobs, listJobs } from "@/lib/server/queries/jobs";
 import { listRunners } from "@/lib/server/queries/runners";
@@ -26,7 +26,7 @@ export default async function OverviewPage({ searchParams }: PageProps<"/">) {
   return (
     <PageMessages messages={await overviewMessages()}>
       <OverviewScreen
-        canRun={context.viewer.can("operator", await roleOn(context, connectionParam))}
+        canRun={context.viewer.can("operator", await getRoleOn(context, connectionParam))}
         canManage={isAdmin}
         runners={isAdmin ? withRequestTime(listRunners(context.composition).then(ok), unavailableRunners) : undefined}
         total={withRequestTime(jobs, ({ pagination }) => pagination.total)}

@@ -7,7 +7,7 @@ import { type Failure, invalidField } from "@/lib/contract/failure";
 import { roles } from "@/lib/contract/people/roles";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { type Composition, type Parts } from "../composition-type";
-import { readCookie, sessionCookieName, VOUCHED_HEADER } from "../cookies";
+import { readCookie, sessionCookieName, PROXY_EMAIL_HEADER } from "../cookies";
 import { findStoredSession, isEmbeddedRequest } from "../embed/sessions";
 import { rateLimited } from "../limits/attempt-limit";
 import { type Member } from "../store/people/members";
@@ -110,7 +110,7 @@ export async function readSessionState(composition: Composition, headers: SentHe
 async function endedSessionReason(composition: Composition, headers: SentHeaders): Promise<EndedSession> {
   const { env, store } = composition;
   if (isEmbeddedRequest(headers)) return endedEmbedReason(composition, headers);
-  const proxyEmail = env.proxySignIn ? headers.get(VOUCHED_HEADER) : null;
+  const proxyEmail = env.proxySignIn ? headers.get(PROXY_EMAIL_HEADER) : null;
   if (proxyEmail !== null) {
     const email = proxyEmail.trim().toLowerCase();
     const member = await store.members.getByEmail(email);

@@ -7,7 +7,7 @@ import { networkOf } from "@/lib/shared/ip-address";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { telemetry } from "@/lib/shared/telemetry";
 import { type Composition } from "../composition-type";
-import { VOUCHED_HEADER } from "../cookies";
+import { PROXY_EMAIL_HEADER } from "../cookies";
 import { isEmbeddedRequest } from "../embed/sessions";
 import { ADDRESS_HEADER, rateLimited } from "../limits/attempt-limit";
 import {
@@ -71,7 +71,7 @@ async function findViewer(
 /** The proxy's header takes precedence over a cookie, which may be from another user of this browser. */
 async function findLiveSession(composition: Composition, headers: SentHeaders): Promise<LiveSession | undefined> {
   const { proxySignIn } = composition.env;
-  const proxyEmail = headers.get(VOUCHED_HEADER);
+  const proxyEmail = headers.get(PROXY_EMAIL_HEADER);
   if (proxySignIn && proxyEmail !== null) return signInByProxy(composition, proxyEmail, proxySignIn, headers);
   const id = await readSessionId(composition, headers);
   return id === undefined ? undefined : findSession(composition, id);

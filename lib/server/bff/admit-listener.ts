@@ -11,8 +11,8 @@ import { createMessageRedactor } from "../answers/live-progress";
 import { readSentToken } from "../auth/credentials";
 import { authenticate, getRateLimitKey, toEndedFailure, readViewer } from "../auth/viewer";
 import { composition } from "../composition";
-import { connectionChanged, isSameReach, openConnection, reachOf } from "../connections/access";
-import { VOUCHED_HEADER } from "../cookies";
+import { connectionChanged, isSameTarget, openConnection, resolveTarget } from "../connections/access";
+import { PROXY_EMAIL_HEADER } from "../cookies";
 import { ADDRESS_HEADER } from "../limits/attempt-limit";
 import { CHALLENGE } from "../requests/responses";
 import { isSameOrigin } from "./guard";
@@ -45,8 +45,8 @@ export async function authorizeSubscription({ url, headers: rawHeaders }: Incomi
     const currentViewer = await readViewer(current, headers);
     if (!currentViewer) return toEndedFailure(viewer.credential).message;
     if (!hasRole(currentViewer.role, "viewer")) return roleTooLow.message;
-    const reach = await reachOf({ composition: current, viewer: currentViewer }, connectionParam);
-    return reach.ok && isSameReach(access, reach.value) ? undefined : connectionChanged.message;
+    const reach = await resolveTarget({ composition: current, viewer: currentViewer }, connectionParam);
+    return reach.ok && isSameTarget(access, reach.value) ? undefined : connectionChanged.message;
   }
   return {
     ok: true,
@@ -70,7 +70,7 @@ function toHeaders(incoming: IncomingMessage["headers"], token: string | null): 
     "authorization",
     "user-agent",
     ADDRESS_HEADER,
-    VOUCHED_HEADER,
+    PROXY_EMAIL_HEADER,
   ])
     if (incoming[name] !== undefined) headers.set(name, String(incoming[name]));
   // A different token in the header makes two, which are both refused.

@@ -25,7 +25,7 @@ import { MAX_VISITOR_BODY_BYTES, readJson, readWhole, searchOf } from "../reques
 import { jsonAnswer } from "../requests/responses";
 import { type OidcProvider } from "../sign-in-settings";
 import { type Member } from "../store/people/members";
-import { type Handler, isLongAgo, toActor, unguarded } from "./guard";
+import { type Handler, needsConfirmation, toActor, unguarded } from "./guard";
 
 type CallNextAuth = (turn?: OidcTurn) => Promise<NextAuthResponse>;
 
@@ -138,7 +138,7 @@ async function readPurpose(composition: Composition, fields: URLSearchParams, re
   if (kind !== "confirm" && kind !== "link") return failed(refusal("INVALID_BODY", "purpose: unknown"));
   const viewer = await readViewer(composition, request.headers);
   if (viewer?.credential.kind !== "session") return failed(refusal("UNAUTHORIZED", "Sign in first."));
-  if (kind === "link" && isLongAgo(viewer.credential, composition.now()))
+  if (kind === "link" && needsConfirmation(viewer.credential, composition.now()))
     return failed(refusal("SIGN_IN_AGAIN", "Confirm your identity, then try again."));
   return ok({ kind, memberId: viewer.memberId });
 }

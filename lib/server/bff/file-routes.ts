@@ -34,12 +34,12 @@ import { bffRoute } from "./routes";
 
 const HEAD_BYTES = 64 * 1024;
 const MAX_BYTES = 64 * 1024 ** 2;
-const MAX_SECONDS = 30;
+const MAX_CONVERSION_SECONDS = 30;
 
 type File = { filename: string; subfolder: string; type: string };
 type PictureCheck = { tooLarge: { width: number; height: number } } | "as it is" | "redrawn" | "redrawn if turned";
 
-async function fullPicture(access: Access, file: File, { headers, signal }: Request): Promise<Result<Response, Failure>> {
+async function fetchFullPicture(access: Access, file: File, { headers, signal }: Request): Promise<Result<Response, Failure>> {
   const etag = headers.get("if-none-match");
   const result = await access.upstream.forward(operations.view, {
     query: file,
@@ -56,7 +56,7 @@ async function fullPicture(access: Access, file: File, { headers, signal }: Requ
   const length = Number(result.value.headers.get("content-length") ?? 0);
   if (check === "as it is" || length > MAX_BYTES) return ok(bytesAnswer(new Response(rest, { headers: result.value.headers })));
   const bytes = await readBytes(rest, MAX_BYTES, { signal });
-  const newBytes = bytes && (await redrawn(bytes, check));
+  const newBytes = bytes && (await convertPicture(bytes, check));
   if (!newBytes) return { ok: false, failure: notFound };
   const type = newBytes === bytes ? (result.value.headers.get("content-type") ?? "") : "image/webp";
   return ok(
@@ -67,14 +67,14 @@ async function fullPicture(access: Access, file: File, { headers, signal }: Requ
 const HAS_EXIF = 0x08;
 const IS_ANIMATED = 0x02;
 
-/** Browsers apply a JPEG's orientation, but not all of them that of other formats. None shows TIFF. */
+/** Browsers apply a JPEG's orientation, but not always that of other formats. None shows TIFF. */
 async function checkPicture(head: Buffer): Promise<PictureCheck> {
   try {
     const { format, orientation = 1, pages = 1 } = await decodableHeader(head);
     if (format === "tiff" || (format !== "jpeg" && pages === 1 && orientation > 1)) return "redrawn";
   } catch (error) {
     if (error instanceof ImageTooLarge && error.size) return { tooLarge: error.size };
-    // Some formats' headers can only be read with the whole file.
+    // The headers of some formats can only be read with the whole file.
     const size = await pictureSizeOf(head);
     if (size && size.width * size.height > MAX_DECODE_PIXELS) return { tooLarge: size };
   }
@@ -83,13 +83,13 @@ async function checkPicture(head: Buffer): Promise<PictureCheck> {
   return (flags & (HAS_EXIF | IS_ANIMATED)) === HAS_EXIF ? "redrawn if turned" : "as it is";
 }
 
-/** Returns the same bytes if nothing needs to change. Undefined if they are unreadable. */
-async function redrawn(bytes: Uint8Array, change: "redrawn" | "redrawn if turned"): Promise<Uint8Array | undefined> {
+/** Returns the same bytes if nothing needs to change, or undefined if they are unreadable. */
+async function convertPicture(bytes: Uint8Array, change: "redrawn" | "redrawn if turned"): Promise<Uint8Array | undefined> {
   try {
     return await withImage(bytes, async ({ orientation = 1 }) => {
       if (orientation === 1 && change === "redrawn if turned") return bytes;
       return sharp(bytes, { limitInputPixels: MAX_DECODE_PIXELS })
-        .timeout({ seconds: MAX_SECONDS })
+        .timeout({ seconds: MAX_CONVERSION_SECONDS })
         .autoOrient()
         .webp({ quality: 95, effort: 0 })
         .toBuffer();
@@ -99,16 +99,16 @@ async function redrawn(bytes: Uint8Array, change: "redrawn" | "redrawn if turned
   }
 }
 
-const edge = z.coerce.number().pipe(z.literal(edges)).default(256);
-/** Identifies the picture's state as the page knows it (content hash, preview): under one version it never changes. */
-const version = z.string().min(1).max(300).optional();
-const fit = z.enum(thumbnailFits).optional();
-const trueText = z.literal("true").optional();
-const assetQuery = z.object({ edge, fit, whole: z.undefined().optional(), version, asset: z.string().min(1).max(200) });
+const edgeSchema = z.coerce.number().pipe(z.literal(edges)).default(256);
+/** Identifies the picture's content, such as by its hash. The picture of one version never changes. */
+const versionSchema = z.string().min(1).max(300).optional();
+const fitSchema = z.enum(thumbnailFits).optional();
+const trueSchema = z.literal("true").optional();
+const assetQuery = z.object({ edge: edgeSchema, fit: fitSchema, whole: z.undefined().optional(), version: versionSchema, asset: z.string().min(1).max(200) });
 const fileQuery = z.object({
-  edge,
-  fit,
-  whole: trueText,
+  edge: edgeSchema,
+  fit: fitSchema,
+  whole: trueSchema,
   filename: z.string().min(1).max(1000),
   subfolder: z.string().max(500).default(""),
   type: z.string().max(50).default("output"),
@@ -124,12 +124,12 @@ export function thumbnailRoute(): Handler {
     if (!query.ok) return query;
     const thumbnailQuery = search.has("asset") ? assetQuery.parse(query.value) : fileQuery.parse(query.value);
     const { edge: size, fit: requestedFit, whole: isWhole, ...subject } = thumbnailQuery;
-    // Checked here, because a cached thumbnail is answered without asking the service.
-    const refused = await checkJobsOnlyFile(context.composition, access.value.connection, subject);
-    if (refused) return failed(refused);
-    if ("filename" in subject && isWhole) return emptyIfTooLarge(await fullPicture(access.value, subject, request), access.value);
+    // Checked here, because a cached thumbnail is returned without a request to the service.
+    const failure = await checkJobsOnlyFile(context.composition, access.value.connection, subject);
+    if (failure) return failed(failure);
+    if ("filename" in subject && isWhole) return emptyIfTooLarge(await fetchFullPicture(access.value, subject, request), access.value);
     const version = "version" in thumbnailQuery ? thumbnailQuery.version : undefined;
-    // A content-addressed file never changes, nor does an asset of one version; anything else may get another picture.
+    // A content-addressed file never changes, nor does an asset of one version.
     const isFixed = "filename" in thumbnailQuery ? /^[0-9a-f]{64}\b/.test(thumbnailQuery.filename) : version !== undefined;
     const thumbnailRequest = { subject, edge: size, fit: requestedFit, version, isFixed, asker: request };
     return thumbnailAnswer(access.value, context.composition, thumbnailRequest, connectionId !== undefined && isFixed);
@@ -180,19 +180,19 @@ export function userdataPostRoute(): Handler {
 
 function rawSegments(url: string): string[] {
   const path = url.split(/[?#]/)[0] ?? "";
-  const at = path.indexOf(PREFIX);
-  return at < 0 ? [] : path.slice(at + PREFIX.length).split("/");
+  const start = path.indexOf(PREFIX);
+  return start < 0 ? [] : path.slice(start + PREFIX.length).split("/");
 }
 
 function decodePath(segments: readonly string[]): Result<string, Failure> {
   const path = decodePercent(segments.join("/"));
   if (path === undefined) return failed(refusal("BAD_REQUEST", "The path is not percent-encoded correctly."));
-  const reason = refusedFor(path);
+  const reason = findPathProblem(path);
   if (reason !== undefined) return failed(refusal("FORBIDDEN", `This path is not allowed. ${reason}`));
   return ok(path);
 }
 
-function refusedFor(path: string): string | undefined {
+function findPathProblem(path: string): string | undefined {
   const names = path.split("/");
   if (names.includes("")) return "It contains an empty name.";
   if (names.includes(".") || names.includes("..")) return '"." and ".." are not names.';

@@ -19,8 +19,8 @@ import { recordQueueTotals } from "../answers/live-progress";
 import { readCatalogue } from "../answers/node-classes";
 import { callForBrowser } from "../answers/process-response";
 import { type Context } from "../auth/viewer";
-import { canStop } from "../capabilities/has-capability";
-import { type Access, findVisible, openForJobs, openQuietly, readThrough } from "../connections/access";
+import { canStopJobs } from "../capabilities/has-capability";
+import { type Access, findVisible, openForJobs, openInBackground, readThrough } from "../connections/access";
 
 export async function listJobs(context: Context, query: JobsQuery, connection?: string): Promise<Result<JobsAnswer, Failure>> {
   return readThrough(context, connection, operations.listJobs, { query });
@@ -83,7 +83,7 @@ export async function listLackingClasses(
   connection?: string,
 ): Promise<Result<LackingClasses, Failure>> {
   // Unused connections are checked too.
-  const access = await openQuietly(context, connection);
+  const access = await openInBackground(context, connection);
   if (!access.ok) return access;
   const catalogue = await readCatalogue(access.value, { waits: "poll" });
   if (!catalogue.ok) return catalogue;
@@ -105,7 +105,7 @@ export async function getQueue(context: Context, connection?: string, signal?: A
   const { jobs, pagination, unreadable } = result.value.value;
   const waiting = jobs.filter(isPending).map(({ id }) => id);
   const positions = await findPositions(access.value, waiting, signal);
-  const mayStop = jobs.length > waiting.length && (await canStop(access.value, signal));
+  const mayStop = jobs.length > waiting.length && (await canStopJobs(access.value, signal));
   const view = toQueueView(jobs, positions);
   return ok({ ...view, canStop: mayStop, total: pagination.total, unreadable });
 }

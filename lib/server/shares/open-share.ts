@@ -7,7 +7,7 @@ import { hasRole } from "@/lib/contract/people/roles";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { type Viewer } from "../auth/viewer";
 import { type Composition, type Parts } from "../composition-type";
-import { type Access, openQuietly } from "../connections/access";
+import { type Access, openInBackground } from "../connections/access";
 import { cookieAttributes, cookieName, readCookie } from "../cookies";
 import { type Share } from "../store/shares";
 
@@ -37,7 +37,7 @@ export async function openShare(composition: Composition, token: string): Promis
     credential: { kind: "share", id: share.id },
     scope: { connections: [share.connectionId], operations: [] },
   };
-  const access = await openQuietly({ composition, viewer }, share.connectionId);
+  const access = await openInBackground({ composition, viewer }, share.connectionId);
   return access.ok && access.value.connection.baseUrl === share.baseUrl ? { share, maker: member.name, access: access.value } : undefined;
 }
 

@@ -8,7 +8,7 @@ import { parseJson } from "@/lib/contract/json/parse-json";
 import { createLoop } from "@/lib/shared/async";
 import { type Feed } from "@/lib/shared/http-types";
 import { type Composition, type Webhooks } from "../composition-type";
-import { type BackgroundAccess, openUnattended } from "../connections/access";
+import { type BackgroundAccess, openForConsole } from "../connections/access";
 import { type Webhook } from "../store/webhooks";
 import { isEmbedded } from "../upstream/send";
 import { createDeliverer, RETRY_FOR_MS } from "./deliver";
@@ -87,7 +87,7 @@ export function createWatcher(composition: Composition, onDeliveries: () => void
       before: before && now() - before.atMs < RETRY_FOR_MS ? before : undefined,
       signal: stopping.signal,
     };
-    const access = await openUnattended(composition, id);
+    const access = await openForConsole(composition, id);
     if (access.ok) await subscribe(access.value, watchState);
     const { state, detected, waitMs } = await (access.ok
       ? checkConnection(input, access.value)

@@ -1,7 +1,7 @@
 // Two consoles on one database rotate their keys at the same moment.
 import { randomBytes } from "node:crypto";
 import { afterAll, expect, inject, test } from "vitest";
-import { recordOfHost } from "@/lib/server/embed/host-keys";
+import { getSealContext } from "@/lib/server/embed/host-keys";
 import {
   findReusedId,
   parseKeyRing,
@@ -94,7 +94,7 @@ test("completes two parallel rotations, writing each secret once", async () => {
     await store.downloadTasks.add({ id, connectionId: connections[0] ?? "", memberId, sealed, ...about });
   }
   const host = "0123456789abcdef01";
-  const secret = (text: string) => seal(ring, recordOfHost(host), text);
+  const secret = (text: string) => seal(ring, getSealContext(host), text);
   const body = { name: "Portal", connection: null, role: "viewer", guests: false, jwksUrl: null } as const;
   const keeping = { sealed: secret("present"), old: { sealed: secret("before"), until: now() }, keptBy: undefined };
   await store.embedHosts.create(host, { ...body, origins: [], pages: [] }, keeping, now());

@@ -7,7 +7,7 @@ import { PageMessages } from "@/components/frame/page-header";
 import { ownName, toJobFacts } from "@/components/jobs/job/job-facts";
 import { JobScreen } from "@/components/jobs/job/job-screen";
 import { openPage, redirectInConsole } from "@/lib/server/bff/open-page";
-import { roleOn } from "@/lib/server/connections/access";
+import { getRoleOn } from "@/lib/server/connections/access";
 import { pickMessages } from "@/lib/server/i18n/messages";
 import { findJobElsewhere } from "@/lib/server/jobs/job-search";
 import { getJob } from "@/lib/server/queries/jobs";
@@ -45,7 +45,7 @@ export default async function JobPage({ params, searchParams }: PageProps<"/jobs
         key={jobId}
         jobId={jobId}
         connection={connection}
-        canRun={context.viewer.can("operator", await roleOn(context, connection))}
+        canRun={context.viewer.can("operator", await getRoleOn(context, connection))}
         job={job}
       />
     </PageMessages>

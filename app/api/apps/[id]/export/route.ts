@@ -1,11 +1,11 @@
 import { toFile } from "@/lib/server/apps/change-app";
 import { openApp } from "@/lib/server/apps/open-app";
 import { readCover } from "@/lib/server/apps/runs";
-import { openedRoute } from "@/lib/server/bff/routes";
+import { resourceRoute } from "@/lib/server/bff/routes";
 import { jsonAnswer } from "@/lib/server/requests/responses";
 import { ok } from "@/lib/shared/result";
 
-export const GET = openedRoute("exportApp", "viewer", openApp, async (context, app) => {
+export const GET = resourceRoute("exportApp", "viewer", openApp, async (context, app) => {
   const cover = await readCover(context, app);
   if (!cover.ok) return cover;
   const name = encodeURIComponent(`${app.title}.app.json`).replace(/['()*]/g, "_");

@@ -3,16 +3,16 @@ import { refusal } from "@/lib/contract/failure";
 import { openApp } from "@/lib/server/apps/open-app";
 import { canUseFile, receiveFile } from "@/lib/server/apps/pictures";
 import { fetchFile } from "@/lib/server/apps/runs";
-import { openedRoute } from "@/lib/server/bff/routes";
+import { resourceRoute } from "@/lib/server/bff/routes";
 import { searchOf } from "@/lib/server/requests/read-request";
 import { jsonOf } from "@/lib/server/requests/responses";
 import { failed } from "@/lib/shared/result";
 
-export const POST = openedRoute("addAppFile", "runner", openApp, async (context, app) => {
+export const POST = resourceRoute("addAppFile", "runner", openApp, async (context, app) => {
   return jsonOf(await receiveFile(context, app), (value) => ({ name: value }), 201);
 });
 
-export const GET = openedRoute("viewAppFile", "runner", openApp, async (context, app) => {
+export const GET = resourceRoute("viewAppFile", "runner", openApp, async (context, app) => {
   const name = searchOf(context.request).get("name") ?? "";
   if (name === "" || name.length > 1000 || !(await canUseFile(context, app, name)))
     return failed(refusal("NOT_FOUND", "There is no such file."));

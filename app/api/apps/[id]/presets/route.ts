@@ -1,7 +1,7 @@
 import { appPresetBodySchema } from "@/lib/contract/apps/app";
 import { openApp } from "@/lib/server/apps/open-app";
 import { addPreset, listPresets } from "@/lib/server/apps/presets";
-import { consoleRoute, openedBodyRoute } from "@/lib/server/bff/routes";
+import { consoleRoute, resourceBodyRoute } from "@/lib/server/bff/routes";
 import { jsonAnswer, jsonOf } from "@/lib/server/requests/responses";
 import { ok } from "@/lib/shared/result";
 
@@ -10,6 +10,6 @@ export const GET = consoleRoute("listAppPresets", "runner", async (context) => {
   return app.ok ? ok(jsonAnswer({ presets: await listPresets(context, app.value) })) : app;
 });
 
-export const POST = openedBodyRoute("addAppPreset", "runner", appPresetBodySchema, openApp, async (context, app, body) => {
+export const POST = resourceBodyRoute("addAppPreset", "runner", appPresetBodySchema, openApp, async (context, app, body) => {
   return jsonOf(await addPreset(context, app, body), (value) => ({ preset: value }), 201);
 });

@@ -3,7 +3,7 @@ import { openApp } from "@/lib/server/apps/open-app";
 import { runApp } from "@/lib/server/apps/run-app";
 import { toRunView } from "@/lib/server/apps/run-state";
 import { listRuns } from "@/lib/server/apps/runs";
-import { consoleRoute, openedRoute } from "@/lib/server/bff/routes";
+import { consoleRoute, resourceRoute } from "@/lib/server/bff/routes";
 import { readQuery, searchOf } from "@/lib/server/requests/read-request";
 import { jsonOf } from "@/lib/server/requests/responses";
 
@@ -15,6 +15,6 @@ export const GET = consoleRoute("listAppRuns", "runner", async (context) => {
   return jsonOf(await listRuns(context, app.value, query.value));
 });
 
-export const POST = openedRoute("runApp", "runner", openApp, async (context, app) => {
+export const POST = resourceRoute("runApp", "runner", openApp, async (context, app) => {
   return jsonOf(await runApp(context, app), (value) => ({ run: toRunView(context.viewer, value) }), 202);
 });
