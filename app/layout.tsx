@@ -7,10 +7,10 @@ import { getLocale } from "next-intl/server";
 import { type ReactNode } from "react";
 import { preload } from "react-dom";
 import { Theme } from "@/components/frame/look/theme";
-import { embedAppearance, pickMessages, productHere } from "@/lib/server/i18n/messages";
+import { getEmbedAppearance, pickMessages, getProductName } from "@/lib/server/i18n/messages";
 
 export async function generateMetadata(): Promise<Metadata> {
-  const product = await productHere();
+  const product = await getProductName();
   return { title: { default: product, template: `%s · ${product}` }, robots: { index: false, follow: false } };
 }
 export const viewport: Viewport = {
@@ -32,7 +32,7 @@ export default async function RootLayout({ children }: { children: ReactNode }) 
       <body>
         <script nonce={nonce} suppressHydrationWarning dangerouslySetInnerHTML={{ __html: readNumbers }} />
         <NextIntlClientProvider messages={await pickMessages("common", "errors", "frame")}>
-          <Theme nonce={nonce} embedded={(await embedAppearance()).theme}>
+          <Theme nonce={nonce} embedded={(await getEmbedAppearance()).theme}>
             {children}
           </Theme>
         </NextIntlClientProvider>

@@ -13,8 +13,8 @@ import { createMethodCheck, type NameRequest, nameRequests, packedFiles, publicF
 import { createHttpServer, stopOnSignals } from "@/lib/http/server";
 import { createVisitorGate } from "@/lib/http/visitor-gate";
 import { isSecure } from "@/lib/server/cookies";
-import { consoleUrl, type Env, readEnv, unknownSettings } from "@/lib/server/env";
-import { claimFolder, respondWithSeen } from "@/lib/server/installation";
+import { consoleUrl, type Env, readEnv, describeUnknownSettings } from "@/lib/server/env";
+import { lockDataFolder, respondWithSeen } from "@/lib/server/installation";
 import { ADDRESS_HEADER, createAttemptLimit } from "@/lib/server/limits/attempt-limit";
 import { getProcessState, waitForComposition } from "@/lib/server/running";
 import { applyProxyHeader } from "@/lib/server/sign-in-settings";
@@ -39,8 +39,8 @@ type Handle = (request: IncomingMessage, response: ServerResponse) => Promise<vo
 
 async function main(): Promise<void> {
   const settings = readEnv();
-  for (const warning of unknownSettings()) process.stderr.write(`${warning}\n`);
-  if (settings.databaseUrl === undefined) claimFolder(settings.dataDir);
+  for (const warning of describeUnknownSettings()) process.stderr.write(`${warning}\n`);
+  if (settings.databaseUrl === undefined) lockDataFolder(settings.dataDir);
   await startTelemetry(settings.service, "lightdesk");
   let handle: Handle = async (request, response) => refuseWhileStarting(request, response);
   const { requestTimeoutMs: patienceMs, connectionsPerAddress } = settings.service;

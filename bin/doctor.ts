@@ -5,13 +5,13 @@ import { type Finding, noted, passed, failed } from "@/lib/server/doctor/finding
 import { checkNetwork } from "@/lib/server/doctor/network";
 import { checkOidc } from "@/lib/server/doctor/oidc";
 import { checkProgram, checkStorage } from "@/lib/server/doctor/storage";
-import { EnvError, readEnv, unknownSettings } from "@/lib/server/env";
+import { EnvError, readEnv, describeUnknownSettings } from "@/lib/server/env";
 import { buildFolder } from "./build/build-folder.mjs";
 import { fail, runCommand } from "./command";
 
 async function runChecks(): Promise<Finding[]> {
   const env = readSettings();
-  const unknown = unknownSettings().map((text) => noted("settings", text));
+  const unknown = describeUnknownSettings().map((text) => noted("settings", text));
   if ("state" in env) return [env, ...unknown];
   const about = { version: readVersion(env.root), build: buildFolder(env) };
   return [

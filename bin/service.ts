@@ -11,7 +11,7 @@ import { operatorPaths, operatorRoutes } from "@/lib/http/operator-routes";
 import { escapeDots, hostsOf } from "@/lib/http/request-line";
 import { nameRequests } from "@/lib/http/routes";
 import { createHttpServer, stopOnSignals } from "@/lib/http/server";
-import { unknownSettings } from "@/lib/server/env";
+import { describeUnknownSettings } from "@/lib/server/env";
 import { copyBlobs, createService, openServiceStore, type Service, type ServiceKeys } from "@/lib/service/index";
 import { readServiceEnv, type ServiceEnv } from "@/lib/service/settings";
 import { bearerIn } from "@/lib/shared/headers";
@@ -34,7 +34,7 @@ const usage = `Commands: copy-blobs --to PLACE | keys create --user NAME | keys 
 
 async function main(): Promise<void> {
   const reading = readServiceEnv(process.env);
-  for (const warning of unknownSettings()) process.stderr.write(`${warning}\n`);
+  for (const warning of describeUnknownSettings()) process.stderr.write(`${warning}\n`);
   if (!reading.ok) return fail(reading.problems.join("\n"));
   const dataDir = join(reading.env.dataDir, "service");
   const words = process.argv.slice(2);

@@ -10,7 +10,7 @@ import { afterEach, describe, expect, it, test } from "vitest";
 import config from "@/eslint.config.mjs";
 import { errorStatus } from "@/lib/contract/failure";
 import { createEmbedPaths, isApi } from "@/lib/http/request-line";
-import { allSettings, readEnv, unknownSettings } from "@/lib/server/env";
+import { listSettingNames, readEnv, describeUnknownSettings } from "@/lib/server/env";
 import { EMBED_PATH_HEADER, embedAddressOf, embedPath, inEmbedPath, setEmbedPaths } from "@/lib/shared/console-paths";
 import { isForbiddenAddress } from "@/lib/shared/guarded-connector";
 import { temporaryFolder } from "@/tests/support/temporary-folder";
@@ -174,7 +174,7 @@ describe("docs/admin/configuration.md", () => {
   const settings = rows.map(([, name = "", byDefault]) => ({ name, byDefault }));
 
   it("has one row for each setting", () => {
-    expect(settings.map(({ name }) => name).sort()).toEqual(allSettings(["id"]).sort());
+    expect(settings.map(({ name }) => name).sort()).toEqual(listSettingNames(["id"]).sort());
   });
 
   const required = { LIGHTDESK_OIDC: "id", LIGHTDESK_OIDC_ID_ISSUER: "https://a.example", LIGHTDESK_OIDC_ID_CLIENT_ID: "a" };
@@ -199,7 +199,7 @@ it.each(examples)("accepts the settings of an example in docs/admin/%s.md", (_, 
   const filled = text.replaceAll(/\/run\/secrets\/\S+/g, secret).replaceAll(/NEW_KEY|OLD_KEY/g, Buffer.alloc(32).toString("base64"));
   const source = parseEnv(filled);
   expect(readEnv(source)).toBeDefined();
-  expect(unknownSettings(source)).toEqual([]);
+  expect(describeUnknownSettings(source)).toEqual([]);
 });
 
 it("docs/admin/monitoring.md lists every metric", () => {

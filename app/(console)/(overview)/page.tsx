@@ -5,7 +5,7 @@ import { OverviewScreen } from "@/components/overview/overview-screen";
 import { hasRole } from "@/lib/contract/people/roles";
 import { openPage } from "@/lib/server/bff/open-page";
 import { getRoleOn } from "@/lib/server/connections/access";
-import { messagesOf, pageTitle, pickMessages } from "@/lib/server/i18n/messages";
+import { messagesByLanguage, pageTitle, pickMessages } from "@/lib/server/i18n/messages";
 import { hasRunJobs, listJobs } from "@/lib/server/queries/jobs";
 import { listRunners } from "@/lib/server/queries/runners";
 import { ok } from "@/lib/shared/result";
@@ -39,6 +39,6 @@ export default async function OverviewPage({ searchParams }: PageProps<"/">) {
 
 /** Only the action labels of the settings messages. */
 async function overviewMessages() {
-  const { does, tried } = messagesOf[await getLocale()].settings.audit;
+  const { does, tried } = messagesByLanguage[await getLocale()].settings.audit;
   return { ...(await pickMessages("overview", "samples")), settings: { audit: { does, tried } } };
 }

@@ -12,7 +12,7 @@ import { manageBodySchema } from "@/lib/contract/schemas/job";
 import { secretsInJob, secretsInWorkflow } from "@/lib/contract/secrets/secret-places";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { type Composition, type Target } from "../composition-type";
-import { notesOf, toJobResponse } from "../job-index/job-notes";
+import { toNotes, toJobResponse } from "../job-index/job-notes";
 import { type Connection } from "../store/connections";
 import { type CallInput } from "../upstream/outgoing";
 import { type Upstream } from "../upstream/upstream";
@@ -136,7 +136,7 @@ async function enrichResponse<T>(operation: Operation, from: CallSource, value: 
   else if (subject !== undefined && subject !== "assets" && subject !== "asset" && subject !== "nodes") {
     jobIndex.see(from.connection.id, () => {
       const response = toJobResponse(subject, withProgress, { sent: redactedBody, memberId, token, atMs });
-      return response ? runKeys.addTo(from.connection.id, notesOf(response)) : [];
+      return response ? runKeys.addTo(from.connection.id, toNotes(response)) : [];
     });
   }
   // Yields again before the caller serializes the response.

@@ -5,7 +5,7 @@ import { CONNECTION_PARAMETER } from "@/lib/contract/console";
 import { withSpellingsOf } from "@/lib/contract/json/exact-json";
 import { maskSecrets } from "@/lib/contract/secrets/mask-secrets";
 import { type Parts } from "../composition-type";
-import { consolePath, consoleUrl, type Env, pathInConsole } from "../env";
+import { consolePath, consoleUrl, type Env, removeBasePath } from "../env";
 import { EMBEDDED_BASE_URL, isEmbedded } from "../upstream/send";
 
 export type Source = { composition: Parts<"env">; connection: { id: string; baseUrl: string }; apiKey: string | undefined };
@@ -53,7 +53,7 @@ export function redactForApi(value: unknown, reader: ApiClient): unknown {
 }
 
 function toAddress(path: string, { env, openedAt, connectionId }: ApiClient): string {
-  const consolePathname = pathInConsole(env, path);
+  const consolePathname = removeBasePath(env, path);
   if (!consolePathname.startsWith("/api/")) return path;
   const url = new URL(`${consoleUrl(env, openedAt)}${consolePathname}`);
   url.searchParams.set(CONNECTION_PARAMETER, connectionId);

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { openServiceStore } from "@/lib/service/index";
 import { openToRead } from "@/lib/shared/database/sqlite-copy";
 import { consoleUrl, type Env } from "../env";
-import { authSecretOf, nameInstallation, PROOF_HEADER, proveDoctor, type SeenInstallation } from "../installation";
+import { readAuthSecretFile, nameInstallation, PROOF_HEADER, createDoctorProof, type SeenInstallation } from "../installation";
 import { openKeyRing, readSharedSecret } from "../keys/key-ring";
 import { openStore, type Store } from "../store/store";
 import { isProxy } from "../trusted-proxies";
@@ -26,7 +26,7 @@ async function checkPublicAccess(env: Env, { secret, own }: Installation, now: (
   const fetchHealth = async (headers?: Record<string, string>) => (publicUrl ? probeUrl(`${publicUrl}/api/health`, headers) : undefined);
   const response = await fetchHealth();
   const isOwn = own !== undefined && response?.installation === own;
-  const seen = isOwn && secret !== undefined ? (await fetchHealth({ [PROOF_HEADER]: proveDoctor(secret, now()) }))?.seen : undefined;
+  const seen = isOwn && secret !== undefined ? (await fetchHealth({ [PROOF_HEADER]: createDoctorProof(secret, now()) }))?.seen : undefined;
   return [
     await runSafely("reverse proxy", () => (publicUrl && seen ? checkSeenRequest(env, publicUrl, seen) : undefined) ?? checkSettings(env)),
     await runSafely("public address", () => checkPublicUrl(env, response, isOwn)),
@@ -116,7 +116,7 @@ export async function checkNetwork(env: Env, now: () => number): Promise<Finding
 
 /** Consoles on one database share a secret, which is stored there. */
 async function readAuthSecret({ dataDir, databaseUrl, encryptionKeys }: Env): Promise<string | undefined> {
-  if (databaseUrl === undefined) return authSecretOf(dataDir);
+  if (databaseUrl === undefined) return readAuthSecretFile(dataDir);
   if (encryptionKeys === undefined && !existsSync(join(dataDir, "encryption-keys"))) return undefined;
   return withPostgresStore(databaseUrl, (store) => readSharedSecret(store.settings, openKeyRing(dataDir, encryptionKeys)));
 }

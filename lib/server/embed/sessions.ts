@@ -17,7 +17,7 @@ import { EMBED_PATH_HEADER, type EmbedAddress, embedAddressOf } from "@/lib/shar
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { type Composition, type Parts } from "../composition-type";
 import { embedCookie, embedCookieAttributes, probeCookie, readCookie } from "../cookies";
-import { consolePath, consoleUrl, type Env, pathInConsole } from "../env";
+import { consolePath, consoleUrl, type Env, removeBasePath } from "../env";
 import { type EmbedHost } from "../store/embed-hosts";
 import { type EmbedSession, type NewEmbedSession } from "../store/people/embed-sessions";
 import { type Member } from "../store/people/members";
@@ -100,7 +100,7 @@ export function startPathForTab(env: Env, { headers, url }: Request): string | u
   const embed = readEmbedAddress(headers);
   if (!embed || headers.get("sec-fetch-dest") !== "document") return undefined;
   const { pathname, search } = new URL(url);
-  return consolePath(env, startPath(embed, pathInConsole(env, pathname) + search));
+  return consolePath(env, startPath(embed, removeBasePath(env, pathname) + search));
 }
 
 /** True if the browser has returned the cookie of the start page. */

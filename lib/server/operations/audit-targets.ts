@@ -10,7 +10,7 @@ import { operations } from "@/lib/contract/operations";
 import { callForBrowser } from "../answers/process-response";
 import { redactForBrowser } from "../answers/redact";
 import { type Access } from "../connections/access";
-import { pageOf } from "../job-index/list-reader";
+import { toPage } from "../job-index/list-reader";
 import { type CallInput } from "../upstream/outgoing";
 
 export type AuditTargets = ThingsCount & { things: AuditThing[] };
@@ -63,7 +63,7 @@ async function toBeCleared(status: readonly KnownJobState[], access: Access, sig
   if (!result.ok) return { things: [] };
   const response = result.value.value;
   const { jobs, pagination } = response;
-  const { isLast, isCut, end } = pageOf(response, 0);
+  const { isLast, isCut, end } = toPage(response, 0);
   return {
     things: toAuditThings(
       jobs.map(({ id }) => id),

@@ -26,7 +26,7 @@ import { type Context } from "../auth/viewer";
 import { type Composition } from "../composition-type";
 import { openForJobs, visibleConnections } from "../connections/access";
 import { type IndexGap } from "../job-index/list-reader";
-import { oldestReachOf } from "../jobs/job-search";
+import { findReachOfOlder } from "../jobs/job-search";
 import { type UsageRange, type UsageSum } from "../store/jobs/job-usage";
 
 const HOUR_MS = 60 * 60_000;
@@ -197,7 +197,7 @@ async function reachedMs(
   id: string,
   { jobs, pagination, is_cut: lacksOlder = false }: JobsAnswer,
 ): Promise<number | undefined> {
-  const { extent, sinceMs } = await oldestReachOf(composition, id);
+  const { extent, sinceMs } = await findReachOfOlder(composition, id);
   if (extent === "all") return undefined;
   if (extent === "newest" && sinceMs !== undefined) return sinceMs;
   const isCut = lacksOlder || (pagination.has_more ?? (pagination.total ?? 0) > jobs.length);

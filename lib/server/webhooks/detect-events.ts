@@ -18,7 +18,7 @@ import { callForBrowser } from "../answers/process-response";
 import { type Composition } from "../composition-type";
 import { type BackgroundAccess } from "../connections/access";
 import { consoleUrl } from "../env";
-import { textsOf } from "../job-index/job-notes";
+import { collectTexts } from "../job-index/job-notes";
 import { type Connection } from "../store/connections";
 import { type NewDelivery, type Webhook } from "../store/webhooks";
 import { isEmbedded } from "../upstream/send";
@@ -208,7 +208,7 @@ async function readTexts(access: BackgroundAccess, jobId: string, signal: AbortS
   if (!job.ok) return undefined;
   const { workflow } = job.value.value;
   const graph = isObject(workflow?.prompt) ? workflow.prompt : workflow;
-  return textsOf(objectOf(graph))
+  return collectTexts(objectOf(graph))
     .split("\n")
     .map((text) => text.trim())
     .filter(isSentence);

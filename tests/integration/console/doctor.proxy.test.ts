@@ -5,7 +5,7 @@ import { hostsOf } from "@/lib/http/request-line";
 import { createHttpServer, type HttpServer } from "@/lib/http/server";
 import { checkNetwork } from "@/lib/server/doctor/network";
 import { readEnv } from "@/lib/server/env";
-import { PROOF_HEADER, proveDoctor, respondWithSeen, SEEN_HEADER } from "@/lib/server/installation";
+import { PROOF_HEADER, createDoctorProof, respondWithSeen, SEEN_HEADER } from "@/lib/server/installation";
 import { addressReader } from "@/lib/server/trusted-proxies";
 import { freePort } from "@/tests/support/free-port";
 import { createHarness, type Harness } from "@/tests/support/harness";
@@ -111,21 +111,21 @@ test("answers seen headers only to a fresh proof", async () => {
   const namesOf = ({ headers }: Response) => [...headers.keys()].sort();
   const plain = await requestDoctor({});
   const now = Date.now();
-  const [at = "", code = ""] = proveDoctor(authSecret, now).split(".");
+  const [at = "", code = ""] = createDoctorProof(authSecret, now).split(".");
   for (const proof of [
     "",
     "yes",
     `${at}.`,
     code,
     `${Number(at) + 1}.${code}`,
-    proveDoctor("another secret", now),
-    proveDoctor(authSecret, now - 120_000),
-    proveDoctor(authSecret, now + 120_000),
+    createDoctorProof("another secret", now),
+    createDoctorProof(authSecret, now - 120_000),
+    createDoctorProof(authSecret, now + 120_000),
   ]) {
     const response = await requestDoctor({ [PROOF_HEADER]: proof });
     expect([proof, response.status, namesOf(response)]).toEqual([proof, 200, namesOf(plain)]);
   }
-  const address = (await requestDoctor({ [PROOF_HEADER]: proveDoctor(authSecret, now), "x-forwarded-for": "198.51.100.7" })).headers.get(
+  const address = (await requestDoctor({ [PROOF_HEADER]: createDoctorProof(authSecret, now), "x-forwarded-for": "198.51.100.7" })).headers.get(
     SEEN_HEADER,
   );
   const expected = { from: "127.0.0.1", client: "198.51.100.7", host: `127.0.0.1:${port}`, forwardedFor: "198.51.100.7" };
