@@ -1,5 +1,5 @@
 // Reseals every secret with the first key of the ring. Exit code 1 if other keys are still needed.
-import { findReusedId, openKeyRing, rotateRows, type Rotation, sealedSecret } from "@/lib/server/keys/key-ring";
+import { findReusedId, openKeyRing, rotateRows, type Rotation, listSealedSecret } from "@/lib/server/keys/key-ring";
 import { fail, runOnStore } from "./command";
 
 type SecretLabel = readonly [one: string, many: string];
@@ -17,7 +17,7 @@ runOnStore(async ({ sealed, settings }, { dataDir, encryptionKeys }) => {
     if (reused !== undefined) return fail(`The id ${reused} belonged to an earlier key. Give the new key another id. Nothing was changed.`);
   }
   for (const [list, things] of secretLists) report(things, await rotateRows(list, ring), ring.writing.id);
-  const secret = sealedSecret(settings);
+  const secret = listSealedSecret(settings);
   if ((await secret()).length > 0) report(["shared secret", "shared secrets"], await rotateRows(secret, ring), ring.writing.id);
 });
 

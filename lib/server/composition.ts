@@ -21,7 +21,7 @@ import { createHostKeys } from "./embed/host-keys";
 import { consoleUrl, type Env, EnvError, isBuild, readEnv } from "./env";
 import { createJobIndex } from "./job-index/job-index";
 import { createRunKeys } from "./job-index/run-times";
-import { openKeyRing, openSharedSecret, readOrMakeSecretFile, seal, unseal } from "./keys/key-ring";
+import { openKeyRing, openSharedSecret, readOrCreateSecretFile, seal, unseal } from "./keys/key-ring";
 import { type AttemptLimit, createAttemptLimit, createSharedLimit } from "./limits/attempt-limit";
 import { createLiveHub } from "./live/hub";
 import { createLog } from "./log";
@@ -93,7 +93,7 @@ function createComposition({ env, now = Date.now, logDestination, upstreamLimits
   const sendForeign: GuardedSend = createGuardedSend({ trustedHosts: env.trustedHosts });
   let service: Service | undefined;
   let setUpToken: string | undefined;
-  let authSecret = readOrMakeSecretFile(join(env.dataDir, "auth-secret"), () => randomBytes(32).toString("base64url"));
+  let authSecret = readOrCreateSecretFile(join(env.dataDir, "auth-secret"), () => randomBytes(32).toString("base64url"));
 
   const getService = (): Service => {
     if (!service) throw new Error("the embedded service is not up yet");

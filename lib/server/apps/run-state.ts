@@ -27,7 +27,7 @@ import { callForBrowser } from "../answers/process-response";
 import { type Viewer } from "../auth/viewer";
 import { type Composition, type Parts } from "../composition-type";
 import { type Access } from "../connections/access";
-import { SUBMISSION_KEPT_MS } from "../prompts/submit-once";
+import { SUBMISSION_RETENTION_MS } from "../prompts/submit-once";
 import { movingStates, type StoredResult, type StoredRun } from "../store/apps/app-runs";
 import { type StoredApp } from "../store/apps/apps";
 import { canSeeWorkflows } from "./open-app";
@@ -215,7 +215,7 @@ async function settleSubmission(composition: Composition, run: StoredRun): Promi
       state: "unknown",
       error: { message: "The console stopped while it waited for the service's response.", code: "answer_lost" },
     });
-  if (now() - run.createdAt >= SUBMISSION_KEPT_MS)
+  if (now() - run.createdAt >= SUBMISSION_RETENTION_MS)
     return updateRun(composition, run, {
       state: "unknown",
       error: { message: "The console ended while this run was sent, and it is not known any more whether it was.", code: "sending_lost" },

@@ -15,8 +15,8 @@ import { type CallInput } from "../upstream/outgoing";
 
 export type AuditTargets = ThingsCount & { things: AuditThing[] };
 
-/** Short, because the act itself waits for it. */
-const LOOK = { exchangeMs: 5000, attempts: 1 };
+/** Short, because the operation waits for it. */
+const LOOKUP_LIMITS = { exchangeMs: 5000, attempts: 1 };
 
 export function toAuditThings(ids: readonly string[], access: Access): AuditThing[] {
   const { seenNames } = access.composition;
@@ -26,40 +26,40 @@ export function toAuditThings(ids: readonly string[], access: Access): AuditThin
 
 export async function auditTargetsFromRequest(operation: Operation, access: Access, input: CallInput): Promise<AuditTargets> {
   const { clears } = operation;
-  if (clears && objectOf(input.json)?.clear === true) return toBeCleared(clears, access, input.signal);
+  if (clears && objectOf(input.json)?.clear === true) return findThingsToClear(clears, access, input.signal);
   const address = textOf(objectOf(input.json)?.source_url);
   return {
     things:
-      address === undefined ? toAuditThings(requestedIds(input), access) : [redactForBrowser(downloaded(maskedAddress(address)), access)],
+      address === undefined ? toAuditThings(requestedIds(input), access) : [redactForBrowser(toDownloadThing(maskedAddress(address)), access)],
   };
 }
 
-/** The ids that the service says it cleared take precedence over those listed before; so do its ids for things that had none yet. */
-export function auditTargetsAfter(requested: AuditTargets, response: unknown, access: Access): AuditTargets {
-  const answered = idsInResponse(response);
-  const isAnswered = answered.length > 0 && (requested.things.length === 0 || requested.count !== undefined);
-  return isAnswered ? { things: thingsFromResponse(requested.things, answered, access), count: answered.length } : requested;
+/** Ids of cleared things in the response replace those listed before. The same goes for ids of things that had none yet. */
+export function auditTargetsFromResponse(requested: AuditTargets, response: unknown, access: Access): AuditTargets {
+  const responseIds = idsInResponse(response);
+  const hasBetterIds = responseIds.length > 0 && (requested.things.length === 0 || requested.count !== undefined);
+  return hasBetterIds ? { things: thingsFromResponse(requested.things, responseIds, access), count: responseIds.length } : requested;
 }
 
-/** Only a bounded number is stored: those listed before come first, then those with a name. */
+/** The number of stored things is limited. Those listed before come first, then those with a name. */
 function thingsFromResponse(auditThings: readonly AuditThing[], answered: readonly string[], access: Access): AuditThing[] {
   const { seenNames } = access.composition;
   const remaining = new Set(answered);
-  const both = auditThings.filter(({ id }) => remaining.has(id));
-  for (const { id } of both) remaining.delete(id);
+  const confirmed = auditThings.filter(({ id }) => remaining.has(id));
+  for (const { id } of confirmed) remaining.delete(id);
   const isNamed = (id: string) => seenNames.find(access.connection.id, id) !== undefined;
   const [named, others] = [[...remaining].filter(isNamed), [...remaining].filter((id) => !isNamed(id))];
-  return [...both, ...toAuditThings([...named, ...others].slice(0, MAX_THINGS), access)].slice(0, MAX_THINGS);
+  return [...confirmed, ...toAuditThings([...named, ...others].slice(0, MAX_THINGS), access)].slice(0, MAX_THINGS);
 }
 
-export function downloaded(source: string, fileName?: string): AuditThing {
+export function toDownloadThing(source: string, fileName?: string): AuditThing {
   return { id: source, name: fileName || fileOfAddress(source) };
 }
 
-/** The newest ones, as lists name them. If they cannot be listed, the act is still done. */
-async function toBeCleared(status: readonly KnownJobState[], access: Access, signal: AbortSignal | undefined): Promise<AuditTargets> {
+/** The newest ones, as lists show them. If listing fails, the operation continues. */
+async function findThingsToClear(status: readonly KnownJobState[], access: Access, signal: AbortSignal | undefined): Promise<AuditTargets> {
   const query = { status, sort_by: "create_time", sort_order: "desc", offset: 0, limit: MAX_THINGS };
-  const result = await callForBrowser(operations.listJobs, access, { query, signal, limits: LOOK });
+  const result = await callForBrowser(operations.listJobs, access, { query, signal, limits: LOOKUP_LIMITS });
   if (!result.ok) return { things: [] };
   const response = result.value.value;
   const { jobs, pagination } = response;
@@ -76,9 +76,9 @@ async function toBeCleared(status: readonly KnownJobState[], access: Access, sig
 
 const MAX_LENGTH = 500;
 const loggedFields = ["id", "prompt_id", "task_id", "name", "path", "code", "cleared", "created_new"] as const;
-const counted = ["deleted", "added", "removed", "cancelled", "stopped", "stopping"] as const;
+const countedFields = ["deleted", "added", "removed", "cancelled", "stopped", "stopping"] as const;
 
-export function outcomeOf(value: unknown): string | undefined {
+export function toOutcome(value: unknown): string | undefined {
   if (typeof value !== "object" || value === null) return undefined;
   const fields = new Map<string, unknown>(Object.entries(value));
   const parts: string[] = [];
@@ -86,7 +86,7 @@ export function outcomeOf(value: unknown): string | undefined {
     const field = fields.get(name);
     if (typeof field === "string" || typeof field === "boolean") parts.push(`${name}=${field}`);
   }
-  for (const name of counted) {
+  for (const name of countedFields) {
     const field = fields.get(name);
     if (Array.isArray(field))
       parts.push(`${name}=${field.length}${field.length > 0 ? ` (${field.slice(0, 5).map(String).join(", ")})` : ""}`);

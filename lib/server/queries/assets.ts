@@ -12,7 +12,7 @@ import { type Context } from "../auth/viewer";
 import { findConnection, openConnection, readThrough } from "../connections/access";
 import { storeAssetSupport } from "../connections/change";
 import { type AuthedContext } from "../context";
-import { outcomeOf } from "../operations/audit-targets";
+import { toOutcome } from "../operations/audit-targets";
 import { connectionIn, readJson, readQuery } from "../requests/read-request";
 
 export async function listAssets(context: Context, query: AssetsQuery, connection?: string): Promise<Result<AssetsAnswer, Failure>> {
@@ -42,10 +42,10 @@ export async function getMaskLayer(
 
 const { createAssetFromHash } = operations;
 
-/** `isUnclear`: the service accepted the hash, but named another one or none. */
+/** `isUnclear`: the service accepted the hash, but returned a different one or none. */
 type KnownContent = { asset: Asset | null; isUnclear?: true };
 
-export async function createOfKnownContent({ annotateAudit, ...context }: AuthedContext): Promise<Result<KnownContent, Failure>> {
+export async function createFromKnownContent({ annotateAudit, ...context }: AuthedContext): Promise<Result<KnownContent, Failure>> {
   const access = await openConnection(context, connectionIn(context.request));
   if (!access.ok) return access;
   annotateAudit({ connectionId: access.value.connection.id });
@@ -53,8 +53,8 @@ export async function createOfKnownContent({ annotateAudit, ...context }: Authed
   if (!json.ok) return json;
   const result = await access.value.upstream.call(createAssetFromHash, { json: json.value, signal: context.request.signal });
   if (!result.ok && result.failure.status !== 404) return failed(redactForBrowser(result.failure, access.value));
-  // An answer that does not name the offered hash proves nothing.
+  // A response with a different hash proves nothing.
   const asset = result.ok && result.value.asset_hash === json.value.hash ? redactForBrowser(result.value, access.value) : null;
-  annotateAudit({ outcome: asset ? writeThings([asset], outcomeOf(asset)) : "unknown hash" });
+  annotateAudit({ outcome: asset ? writeThings([asset], toOutcome(asset)) : "unknown hash" });
   return ok({ asset, ...(result.ok && !asset && { isUnclear: true as const }) });
 }

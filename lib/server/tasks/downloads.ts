@@ -13,7 +13,7 @@ import { failed, ok, type Result } from "@/lib/shared/result";
 import { redactForBrowser } from "../answers/redact";
 import { type Access, findConnection, openConnection } from "../connections/access";
 import { type AuthedContext } from "../context";
-import { downloaded } from "../operations/audit-targets";
+import { toDownloadThing } from "../operations/audit-targets";
 import { connectionIn, idOf, searchOf } from "../requests/read-request";
 import { type DownloadNews, type StoredDownload } from "../store/download-tasks";
 import { openRequest } from "./sealed-request";
@@ -203,7 +203,7 @@ async function find(context: AuthedContext): Promise<Result<{ row: StoredDownloa
   if (!row) return none;
   const access = await openConnection(context, row.connectionId);
   if (!access.ok) return access.failure.code === "NOT_FOUND" ? none : access;
-  const things = redactForBrowser([downloaded(row.source, row.fileName)], access.value);
+  const things = redactForBrowser([toDownloadThing(row.source, row.fileName)], access.value);
   context.annotateAudit({ connectionId: row.connectionId, target: row.source, outcome: writeThings(things, undefined) });
   return ok({ row, access: access.value });
 }

@@ -9,7 +9,7 @@ import {
   rotateRows,
   type Rotation,
   seal,
-  sealedSecret,
+  listSealedSecret,
   unseal,
 } from "@/lib/server/keys/key-ring";
 import { type Sealed } from "@/lib/server/store/connections";
@@ -102,6 +102,6 @@ test("completes two parallel rotations, writing each secret once", async () => {
   await expectOnce((item) => item.sealed.apiKeys, before + KEYS);
   await expectOnce((item) => item.sealed.downloads, 2);
   await expectOnce((item) => item.sealed.embedHosts, 2);
-  await expectOnce((item) => sealedSecret(item.settings), 1);
+  await expectOnce((item) => listSealedSecret(item.settings), 1);
   expect(await readSharedSecret(otherStore.settings, alone)).toBe(harness.console.authSecret);
 });

@@ -3,7 +3,7 @@ import { stopBodySchema } from "@/lib/contract/console";
 import { guarded } from "@/lib/server/bff/guard";
 import { openConnection } from "@/lib/server/connections/access";
 import { stopJobs } from "@/lib/server/jobs/stop-jobs";
-import { outcomeOf, toAuditThings } from "@/lib/server/operations/audit-targets";
+import { toOutcome, toAuditThings } from "@/lib/server/operations/audit-targets";
 import { connectionIn, readJson } from "@/lib/server/requests/read-request";
 import { jsonAnswer } from "@/lib/server/requests/responses";
 import { ok } from "@/lib/shared/result";
@@ -21,6 +21,6 @@ export const POST = guarded({ action: "stopJobs", role: "operator", connection: 
   });
   const result = await stopJobs(access.value, body.value.ids, context.request.signal);
   if (!result.ok) return result;
-  annotateAudit({ outcome: writeThings(things, outcomeOf(result.value)) });
+  annotateAudit({ outcome: writeThings(things, toOutcome(result.value)) });
   return ok(jsonAnswer(result.value));
 });
