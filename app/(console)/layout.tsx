@@ -8,7 +8,7 @@ import { UploadSources } from "@/components/transfers/add-assets";
 import { getProxySignOutUrl } from "@/lib/server/auth/viewer";
 import { openPage } from "@/lib/server/bff/open-page";
 import { getLayoutData } from "@/lib/server/connections/views";
-import { sharesAreOn } from "@/lib/server/queries/shares";
+import { areSharesEnabled } from "@/lib/server/queries/shares";
 import { getSignInMethods } from "@/lib/server/queries/sign-in";
 
 export default async function ConsoleLayout({ children }: { children: ReactNode }) {
@@ -46,7 +46,7 @@ export default async function ConsoleLayout({ children }: { children: ReactNode 
       connections={connections}
       currentId={connection?.id}
     >
-      <MayShare value={viewer.can("operator") && viewer.credential.kind === "session" && sharesAreOn(composition)}>{content}</MayShare>
+      <MayShare value={viewer.can("operator") && viewer.credential.kind === "session" && areSharesEnabled(composition)}>{content}</MayShare>
       {uploadSources}
     </Shell>
   );

@@ -12,7 +12,7 @@ import { readViewer } from "@/lib/server/auth/viewer";
 import { openVisitorPage } from "@/lib/server/bff/open-page";
 import { PROXY_EMAIL_HEADER } from "@/lib/server/cookies";
 import { pageTitle, pickMessages } from "@/lib/server/i18n/messages";
-import { getSignInChoices, getVouchedRefusal } from "@/lib/server/queries/sign-in";
+import { getSignInChoices, getProxyRefusal } from "@/lib/server/queries/sign-in";
 import { safeReturn } from "@/lib/shared/console-paths";
 
 export const generateMetadata = pageTitle("auth.signIn.title");
@@ -31,7 +31,7 @@ export default async function SignInPage({ searchParams }: PageProps<"/sign-in">
   const back = await getTranslations("auth.provider");
   const frame = await getTranslations("frame");
   const vouched = (await headers()).get(PROXY_EMAIL_HEADER);
-  const why = vouched === null ? undefined : await getVouchedRefusal(composition, vouched);
+  const why = vouched === null ? undefined : await getProxyRefusal(composition, vouched);
   if (vouched !== null && why)
     return (
       <AuthShell product={frame("product")} title={t("title")}>

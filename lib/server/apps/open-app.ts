@@ -8,7 +8,7 @@ import { failed, ok, type Result } from "@/lib/shared/result";
 import { canChange, type Context, type Viewer } from "../auth/viewer";
 import { findConnection } from "../connections/access";
 import { type AuthedContext } from "../context";
-import { idOf } from "../requests/read-request";
+import { getIdParam } from "../requests/read-request";
 import { type AppViewer, type StoredApp, type StoredCard } from "../store/apps/apps";
 
 export const appNotFound = refusal("NOT_FOUND", "There is no such app.");
@@ -18,7 +18,7 @@ export function toAppViewer({ memberId, role }: Viewer): AppViewer {
 }
 
 export async function openApp(context: AuthedContext): Promise<Result<StoredApp, Failure>> {
-  const app = await findApp(context, idOf(context));
+  const app = await findApp(context, getIdParam(context));
   if (app.ok) context.annotateAudit({ target: app.value.id, connectionId: app.value.connectionId, outcome: app.value.title });
   return app;
 }

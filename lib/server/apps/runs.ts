@@ -13,7 +13,7 @@ import { type Access, openConnection } from "../connections/access";
 import { type AuthedContext } from "../context";
 import { stopJobs } from "../jobs/stop-jobs";
 import { runOperation } from "../operations/run-operation";
-import { searchOf } from "../requests/read-request";
+import { getSearchParams } from "../requests/read-request";
 import { type StoredRun } from "../store/apps/app-runs";
 import { type StoredApp } from "../store/apps/apps";
 import { type ThumbnailSubject } from "../thumbnails/open-picture";
@@ -95,10 +95,10 @@ export async function fetchResultFile(context: AuthedContext, { app, run }: RunC
 /** The file itself, or a small WebP of it if `edge` is set. The caller has checked that the member may see it. */
 export async function fetchFile(context: AuthedContext, app: StoredApp, file: OutputFile): Promise<Result<Response, Failure>> {
   const { filename, subfolder, type } = file;
-  if (searchOf(context.request).has("edge")) return fetchThumbnail(context, app, { filename, subfolder, type });
+  if (getSearchParams(context.request).has("edge")) return fetchThumbnail(context, app, { filename, subfolder, type });
   const address = new URL(context.request.url);
   const fileParams = new URLSearchParams({ [CONNECTION_PARAMETER]: app.connectionId, filename, subfolder, type });
-  const channel = searchOf(context.request).get("channel");
+  const channel = getSearchParams(context.request).get("channel");
   if (channel !== null) fileParams.set("channel", channel);
   address.search = `?${fileParams.toString()}`;
   const { headers, method, signal } = context.request;
@@ -108,7 +108,7 @@ export async function fetchFile(context: AuthedContext, app: StoredApp, file: Ou
 export async function fetchThumbnail(context: AuthedContext, app: StoredApp, subject: ThumbnailSubject): Promise<Result<Response, Failure>> {
   const access = await openConnection(context, app.connectionId);
   if (!access.ok) return access;
-  const edgeParam = searchOf(context.request).get("edge") ?? "512";
+  const edgeParam = getSearchParams(context.request).get("edge") ?? "512";
   const edge = edges.find((edge) => String(edge) === edgeParam);
   if (edge === undefined) return failed(refusal("INVALID_QUERY", `edge: must be one of ${edges.join(", ")}`));
   const isFixed = "filename" in subject && /^[0-9a-f]{64}\b/.test(subject.filename);

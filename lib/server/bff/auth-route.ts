@@ -21,8 +21,8 @@ import { type Composition } from "../composition-type";
 import { type RouteContext } from "../context";
 import { consolePath, consoleUrl } from "../env";
 import { clientAddress, rateLimited, takeAttempt } from "../limits/attempt-limit";
-import { MAX_VISITOR_BODY_BYTES, readJson, readWhole, searchOf } from "../requests/read-request";
-import { jsonAnswer } from "../requests/responses";
+import { MAX_VISITOR_BODY_BYTES, readJson, readBody, getSearchParams } from "../requests/read-request";
+import { jsonResponse } from "../requests/responses";
 import { type OidcProvider } from "../sign-in-settings";
 import { type Member } from "../store/people/members";
 import { type Handler, needsConfirmation, toActor, unguarded } from "./guard";
@@ -59,7 +59,7 @@ async function startOidcSignIn(
     returnTo: safeReturn((fields.get("callbackUrl") ?? "").slice(0, MAX_RETURN_LENGTH)),
     purpose: purpose.value,
   };
-  const response = jsonAnswer({ url }, 200, headers);
+  const response = jsonResponse({ url }, 200, headers);
   response.headers.append("set-cookie", await signInCookie.write(composition, signInState));
   return ok(response);
 }
@@ -69,7 +69,7 @@ async function finishOidcSignIn(provider: OidcProvider, routeContext: RouteConte
   const { log, oidcLimit } = routeContext.composition;
   const network = networkOf(clientAddress(request));
   const signInState = await signInCookie.read(routeContext.composition, request.headers);
-  const search = searchOf(request);
+  const search = getSearchParams(request);
   const refuse = (signInRefusal: SignInRefusal, headers?: Headers) => {
     telemetry().metrics?.count("lightdesk_sign_in_refusals_total", { way: "oidc", reason: "refused" });
     log.warn({ provider: provider.id, cause: signInRefusal.cause, address: clientAddress(request) }, "provider sign-in refused");
@@ -123,7 +123,7 @@ async function signOutEverywhere(composition: Composition, request: Request, cal
   if (url?.includes("csrf=true"))
     return failed(refusal("BAD_REQUEST", "This sign-out was not started in this browser. Reload the page and try again."));
   const isEnded = id !== undefined && !(await findSession(composition, id));
-  return ok(jsonAnswer(providerUrl !== undefined && isEnded ? { url: providerUrl, provider: true } : { url: signInUrl }, 200, headers));
+  return ok(jsonResponse(providerUrl !== undefined && isEnded ? { url: providerUrl, provider: true } : { url: signInUrl }, 200, headers));
 }
 
 // eslint-disable-next-line id-denylist -- a word of the audit log
@@ -212,7 +212,7 @@ async function handleStep(
   };
   const id = provider?.id ?? (step === "callback" ? "credentials" : undefined);
   const callNext: CallNextAuth = async (turn?: OidcTurn) => {
-    const search = provider ? searchOf(request) : undefined;
+    const search = provider ? getSearchParams(request) : undefined;
     const authResponse = await callNextAuth(
       routeContext.composition,
       { step, provider: id, headers: requestHeaders, form, search },
@@ -224,10 +224,10 @@ async function handleStep(
   if (provider) return form ? startOidcSignIn(routeContext.composition, provider, request, form, callNext) : finishOidcSignIn(provider, routeContext, callNext);
   if (step === "signout") return signOutEverywhere(routeContext.composition, request, callNext);
   const { status, headers, url, body } = await callNext();
-  if (!form) return ok(jsonAnswer(body, 200, headers));
+  if (!form) return ok(jsonResponse(body, 200, headers));
   if (signedIn) {
     headers.append("set-cookie", await createDeviceCookie(routeContext.composition, signedIn));
-    return ok(jsonAnswer({ url: consoleUrl(routeContext.composition.env) }, 200, headers));
+    return ok(jsonResponse({ url: consoleUrl(routeContext.composition.env) }, 200, headers));
   }
   return failed(status === 401 ? toSignInFailure(url ?? "") : csrfFailure);
 }
@@ -251,6 +251,6 @@ async function readForm(routeContext: RouteContext): Promise<Result<URLSearchPar
       ? ok(new URLSearchParams(Object.entries(jsonResult.value).map(([name, value]) => [name, String(value)])))
       : jsonResult;
   }
-  const result = await readWhole(routeContext, MAX_VISITOR_BODY_BYTES);
+  const result = await readBody(routeContext, MAX_VISITOR_BODY_BYTES);
   return result.ok ? ok(new URLSearchParams(new TextDecoder().decode(result.value))) : result;
 }

@@ -8,7 +8,7 @@ import { promisify } from "node:util";
 import { createGzip, gzip } from "node:zlib";
 import { type Operation } from "@/lib/contract/operation";
 import { securityHeaders, unframedHeaders } from "@/lib/shared/security-headers.mjs";
-import { knownBody } from "../requests/responses";
+import { getKnownBody } from "../requests/responses";
 import { getProcessState } from "../running";
 import { type Handler } from "./guard";
 
@@ -28,7 +28,7 @@ async function handleDirectly(handle: Handler, request: IncomingMessage, respons
   response.once("close", () => response.writableFinished || disconnected.abort());
   const init = { headers: toHeaders(request), signal: disconnected.signal };
   const result = await handle(new Request(`http://localhost${request.url}`, init), { params: NO_PARAMS });
-  const body = knownBody(result);
+  const body = getKnownBody(result);
   const isGzipped = acceptsGzip(request) && result.body !== null && (body === undefined || body.byteLength >= MIN_GZIP_BYTES);
   const bytes = isGzipped && body ? await gzipOnce(body) : body;
   if (response.destroyed) return void result.body?.cancel().catch(() => undefined);

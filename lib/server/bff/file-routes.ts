@@ -22,8 +22,8 @@ import { type Access, findConnection, openForJobs } from "../connections/access"
 import { type AuthedContext } from "../context";
 import { listFiles } from "../operations/list-files";
 import { runOperation } from "../operations/run-operation";
-import { connectionIn, readQuery, readWhole, searchOf } from "../requests/read-request";
-import { bytesAnswer, jsonAnswer, unreadableHeaders } from "../requests/responses";
+import { getConnectionParam, readQuery, readBody, getSearchParams } from "../requests/read-request";
+import { bytesResponse, jsonResponse, unreadableHeaders } from "../requests/responses";
 import { sealRequest } from "../tasks/sealed-request";
 import { headersIfTooLarge, notFound, tooLargeToShow } from "../thumbnails/open-picture";
 import { thumbnailFits } from "../thumbnails/resize";
@@ -46,7 +46,7 @@ async function fetchFullPicture(access: Access, file: File, { headers, signal }:
     signal,
     headers: etag === null ? {} : { "if-none-match": etag },
   });
-  if (!result.ok || result.value.status !== 200 || !result.value.body) return result.ok ? ok(bytesAnswer(result.value)) : result;
+  if (!result.ok || result.value.status !== 200 || !result.value.body) return result.ok ? ok(bytesResponse(result.value)) : result;
   const { head, rest } = await splitHead(result.value.body, HEAD_BYTES);
   const check = await checkPicture(Buffer.from(head));
   if (typeof check === "object") {
@@ -54,13 +54,13 @@ async function fetchFullPicture(access: Access, file: File, { headers, signal }:
     return { ok: false, failure: tooLargeToShow(check.tooLarge) };
   }
   const length = Number(result.value.headers.get("content-length") ?? 0);
-  if (check === "as it is" || length > MAX_BYTES) return ok(bytesAnswer(new Response(rest, { headers: result.value.headers })));
+  if (check === "as it is" || length > MAX_BYTES) return ok(bytesResponse(new Response(rest, { headers: result.value.headers })));
   const bytes = await readBytes(rest, MAX_BYTES, { signal });
   const newBytes = bytes && (await convertPicture(bytes, check));
   if (!newBytes) return { ok: false, failure: notFound };
   const type = newBytes === bytes ? (result.value.headers.get("content-type") ?? "") : "image/webp";
   return ok(
-    bytesAnswer(new Response(Buffer.from(newBytes), { headers: { "content-type": type, "content-length": String(newBytes.length) } })),
+    bytesResponse(new Response(Buffer.from(newBytes), { headers: { "content-type": type, "content-length": String(newBytes.length) } })),
   );
 }
 
@@ -116,8 +116,8 @@ const fileQuery = z.object({
 
 export function thumbnailRoute(): Handler {
   return guarded({ action: "thumbnail", role: "viewer", connection: true }, async ({ request, ...context }) => {
-    const search = searchOf(request);
-    const connectionId = connectionIn(request);
+    const search = getSearchParams(request);
+    const connectionId = getConnectionParam(request);
     const access = await openForJobs(context, connectionId);
     if (!access.ok) return access;
     const query = search.has("asset") ? readQuery(search, assetQuery) : readQuery(search, fileQuery);
@@ -158,10 +158,10 @@ export function userdataRoute(operation: Operation): Handler {
 export function userdataListRoute(): Handler {
   const { name: action, role } = operations.listUserdata;
   return guarded({ action, role, connection: true }, async (context) => {
-    const search = searchOf(context.request);
+    const search = getSearchParams(context.request);
     if (search.has(RAW_PARAMETER)) return runOperation(operations.listUserdata, context, ok({}));
     const files = await listFiles(context, search, context.request.signal);
-    return files.ok ? ok(jsonAnswer(files.value, 200, unreadableHeaders(skippedIn(files.value)))) : files;
+    return files.ok ? ok(jsonResponse(files.value, 200, unreadableHeaders(skippedIn(files.value)))) : files;
   });
 }
 
@@ -204,7 +204,7 @@ function findPathProblem(path: string): string | undefined {
 export function downloadRoute(): Handler {
   const { downloadAsset } = operations;
   return guarded({ action: downloadAsset.name, role: downloadAsset.role, connection: true }, async (context) => {
-    const rawBody = await readWhole(context);
+    const rawBody = await readBody(context);
     if (!rawBody.ok) return rawBody;
     const { url, headers, signal } = context.request;
     const request = new Request(url, { method: "POST", headers, signal, body: rawBody.value });
@@ -222,7 +222,7 @@ export function downloadRoute(): Handler {
 async function storeDownload({ request, ...context }: AuthedContext, submittedBody: unknown, response: unknown): Promise<void> {
   const body = downloadBodySchema.parse(submittedBody);
   const { task_id: taskId, status } = taskStartedSchema.parse(response);
-  const connection = await findConnection(context, connectionIn(request));
+  const connection = await findConnection(context, getConnectionParam(request));
   if (!connection.ok) return;
   const id = randomUUID();
   await context.composition.store.downloadTasks.add({

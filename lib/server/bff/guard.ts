@@ -17,7 +17,7 @@ import { type Parts } from "../composition-type";
 import { type Actor, type AuditNote, type AuthedContext, type RouteContext } from "../context";
 import { isEmbeddedRequest, startPathForTab } from "../embed/sessions";
 import { rateLimited } from "../limits/attempt-limit";
-import { failureAnswer, finish, statusOf } from "../requests/responses";
+import { failureResponse, addCommonHeaders, statusOf } from "../requests/responses";
 import { type Member } from "../store/people/members";
 
 const MAX_CONFIRMATION_AGE_MS = 15 * 60_000;
@@ -119,7 +119,7 @@ function createHandler(guard: Guard, read: Run, run: (routeContext: RouteContext
       },
       { requestId, action: guard.action },
     );
-    const response = finish(result.ok ? result.value : failureAnswer(result.failure, requestId), requestId);
+    const response = addCommonHeaders(result.ok ? result.value : failureResponse(result.failure, requestId), requestId);
     if (auditNote.isWritten || (isChangeRequest && auditNote.by))
       await writeAuditEntry(
         current,

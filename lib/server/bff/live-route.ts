@@ -15,8 +15,8 @@ import { type AuthedContext } from "../context";
 import { type Watch } from "../live/hub";
 import { isJobTopic } from "../live/poll-intervals";
 import { createEventStream, type LiveTopic, readLiveEvents } from "../live/stream";
-import { searchOf } from "../requests/read-request";
-import { writtenText } from "../requests/responses";
+import { getSearchParams } from "../requests/read-request";
+import { jsonTextResponse } from "../requests/responses";
 import { MAX_JSON_BYTES } from "../upstream/read-body";
 import { isEmbedded } from "../upstream/send";
 import { readBytes } from "../upstream/streams";
@@ -34,7 +34,7 @@ export function liveRoute(handlers: Readonly<Record<TopicName, Handler>>): Handl
   return guarded({ action: EVENTS, role: "runner", connection: false }, async (context) => {
     const { composition, request, viewer } = context;
     const { live } = composition;
-    const search = searchOf(request);
+    const search = getSearchParams(request);
     const newTopics = new Set(search.getAll("new"));
     const names = [...new Set([...search.getAll("topic"), ...newTopics])];
     if (names.length === 0) return failed(refusal("INVALID_QUERY", "topic: provide at least one, such as topic=jobs."));
@@ -47,7 +47,7 @@ export function liveRoute(handlers: Readonly<Record<TopicName, Handler>>): Handl
     });
     const openedTopics = results.flatMap((result) => (result.ok && result.value.reach ? [result.value] : []));
     const options = { hub: live, topics, after, owner: getRateLimitKey(viewer) };
-    if (search.get("format") === "json") return ok(writtenText(await readLiveEvents(options)));
+    if (search.get("format") === "json") return ok(jsonTextResponse(await readLiveEvents(options)));
     const stream = createEventStream({
       ...options,
       signal: request.signal,

@@ -14,8 +14,8 @@ import { type AuthedContext, type RouteContext } from "../context";
 import { startEmbeddedSession, storeTokenInCookie } from "../embed/sessions";
 import { clientAddress, takeAttempt } from "../limits/attempt-limit";
 import { runOperation } from "../operations/run-operation";
-import { connectionIn, MAX_VISITOR_BODY_BYTES, readJson } from "../requests/read-request";
-import { jsonAnswer } from "../requests/responses";
+import { getConnectionParam, MAX_VISITOR_BODY_BYTES, readJson } from "../requests/read-request";
+import { jsonResponse } from "../requests/responses";
 import { registerRead } from "./direct-reads";
 import { type Guard, guarded, type Handler, toActor, unguarded } from "./guard";
 
@@ -89,7 +89,7 @@ export function ticketRoute(schema: typeof embedSessionSchema): Handler {
     if (!isSame) annotateAudit({ by: toActor(member), target: session.origin });
     const cookies = storeTokenInCookie(composition.env, headers, session, token);
     const response: EmbedSessionStarted = { leftMs: session.expiresAt - composition.now(), isSame, ...(!cookies && { bearer: token }) };
-    return ok(jsonAnswer(response, 201, cookies));
+    return ok(jsonResponse(response, 201, cookies));
   });
 }
 
@@ -129,9 +129,9 @@ export function bffRoute(operation: Operation, options: Options = {}): Handler {
 
 export function optionalRoute(operation: Operation): Handler {
   return guarded({ action: operation.name, role: operation.role, connection: true }, async (context) => {
-    const lookup = await findConnection(context, connectionIn(context.request));
+    const lookup = await findConnection(context, getConnectionParam(context.request));
     if (!lookup.ok) return lookup;
     const result = await runOperation(operation, context, ok({}));
-    return !result.ok && isMissingOperation(result.failure) ? ok(jsonAnswer(null)) : result;
+    return !result.ok && isMissingOperation(result.failure) ? ok(jsonResponse(null)) : result;
   });
 }

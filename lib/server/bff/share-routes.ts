@@ -11,8 +11,8 @@ import { callForBrowser } from "../answers/process-response";
 import { verifyPassword } from "../auth/passwords";
 import { type RouteContext } from "../context";
 import { clientAddress, takeAttempt } from "../limits/attempt-limit";
-import { MAX_VISITOR_BODY_BYTES, readJson, searchOf } from "../requests/read-request";
-import { emptyAnswer, jsonAnswer } from "../requests/responses";
+import { MAX_VISITOR_BODY_BYTES, readJson, getSearchParams } from "../requests/read-request";
+import { emptyResponse, jsonResponse } from "../requests/responses";
 import { itemExists } from "../shares/item-source";
 import { enterShare, locked, noShare, type OpenedShare, openShare, tooMany, unlockedCookie } from "../shares/open-share";
 import { sharedBytes } from "../shares/shared-bytes";
@@ -42,7 +42,7 @@ export function shareFileRoute(): Handler {
   return shareRoute("shareFile", async (context, openedShare) => {
     const foundItem = await findItem(context, openedShare);
     if (!foundItem || foundItem.item.text !== undefined) return failed(noShare);
-    const isDownload = searchOf(context.request).has("download");
+    const isDownload = getSearchParams(context.request).has("download");
     const range = context.request.method === "GET" ? context.request.headers.get("range") : null;
     const result = await sharedBytes(openedShare, foundItem, { range, signal: context.request.signal, isDownload });
     const isFromStart = range === null || range.startsWith("bytes=0-");
@@ -86,7 +86,7 @@ export function shareWorkflowRoute(): Handler {
     if (!workflow) return failed(noShare);
     const prompt = isObject(workflow.prompt) ? workflow.prompt : workflow;
     const headers = new Headers({ "content-disposition": 'attachment; filename="workflow.json"', "cache-control": "private, no-store" });
-    return ok(jsonAnswer(prompt, 200, headers));
+    return ok(jsonResponse(prompt, 200, headers));
   });
 }
 
@@ -100,13 +100,13 @@ export function unlockShareRoute(): Handler {
     const openedShare = await openShare(composition, getShareToken(context));
     if (!openedShare) return failed(noShare);
     const { share } = openedShare;
-    if (share.passwordHash === undefined) return ok(emptyAnswer());
+    if (share.passwordHash === undefined) return ok(emptyResponse());
     // Audited although the visitor is unknown. The number of attempts is limited.
     context.annotateAudit({ isWritten: true, target: share.id, connectionId: share.connectionId });
     const bucket = { name: `share password ${share.id}`, ...PASSWORD_ATTEMPTS };
     if ((await composition.store.attempts.take(bucket, composition.now())) > 0) return failed(refusal("RATE_LIMITED", TOO_MANY_REQUESTS));
     if (!(await verifyPassword(share.passwordHash, body.value.password))) return failed(locked);
-    const response = emptyAnswer();
+    const response = emptyResponse();
     response.headers.append("set-cookie", unlockedCookie(composition, share));
     return ok(response);
   });

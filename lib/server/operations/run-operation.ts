@@ -21,17 +21,17 @@ import { callForBrowser } from "../answers/process-response";
 import { redactForApi, redactForBrowser } from "../answers/redact";
 import { type Access, openFor } from "../connections/access";
 import { type AuthedContext } from "../context";
-import { connectionIn, readJson, readOperationQuery, searchOf } from "../requests/read-request";
+import { getConnectionParam, readJson, readOperationQuery, getSearchParams } from "../requests/read-request";
 import {
-  bytesAnswer,
-  emptyAnswer,
-  fileAnswer,
-  jsonAnswer,
-  passedRequestHeaders,
-  refusedRange,
-  sharedAnswer,
+  bytesResponse,
+  emptyResponse,
+  fileResponse,
+  jsonResponse,
+  pickRequestHeaders,
+  rangeNotSatisfiable,
+  sharedJsonResponse,
   unreadableHeaders,
-  writtenAnswer,
+  jsonBytesResponse,
 } from "../requests/responses";
 import { type CallInput, type UploadBody } from "../upstream/outgoing";
 import { type AuditTargets, auditTargetsFromResponse, auditTargetsFromRequest, toOutcome } from "./audit-targets";
@@ -80,10 +80,10 @@ export async function runOperation(
   context: AuthedContext,
   params: Result<Record<string, string>, Failure>,
 ): Promise<Result<Response, Failure>> {
-  const search = searchOf(context.request);
+  const search = getSearchParams(context.request);
   const query = readOperationQuery(search, operation);
   // Checked first, so that a member without a connection gets that error and not one about the body.
-  const access = await openFor(context, connectionIn(context.request), operation);
+  const access = await openFor(context, getConnectionParam(context.request), operation);
   if (!access.ok) return access;
   if (!params.ok) return params;
   if (!query.ok) return query;
@@ -108,13 +108,13 @@ async function sendRaw(operation: Operation, access: Access, input: CallInput): 
   if (!result.ok) return failed(redactForBrowser(result.failure, access));
   const { body } = result.value;
   const name = [operation.name, ...Object.values(input.params ?? {})].join("-").replaceAll(/[^\w.-]+/g, "_");
-  return ok(fileAnswer(body && maskJsonStream(body, access.apiKey), `${name.slice(0, MAX_NAME_LENGTH)}.json`));
+  return ok(fileResponse(body && maskJsonStream(body, access.apiKey), `${name.slice(0, MAX_NAME_LENGTH)}.json`));
 }
 
 /** Sends the stored JSON text without parsing it. */
 async function sendCatalogue(access: Access, input: CallInput): Promise<Result<Response, Failure>> {
   const catalogue = await readCatalogue(access, { ...input, waits: "poll" });
-  return catalogue.ok ? ok(writtenAnswer(catalogue.value.json)) : catalogue;
+  return catalogue.ok ? ok(jsonBytesResponse(catalogue.value.json)) : catalogue;
 }
 
 async function call(operation: Operation, context: AuthedContext, access: Access, input: CallInput): Promise<Result<Response, Failure>> {
@@ -131,11 +131,11 @@ async function call(operation: Operation, context: AuthedContext, access: Access
     outcome: writeThings(auditTargets.things, toOutcome(value), auditTargets),
     ...(jobId !== undefined && { target: jobId }),
   });
-  if (value === undefined) return ok(emptyAnswer(status === 204 ? 204 : 200));
+  if (value === undefined) return ok(emptyResponse(status === 204 ? 204 : 200));
   const responseValue = toResponseValue(value, context, access);
   const headers = unreadableHeaders(skipped);
   const isShared = operation.reads === "jobs" && typeof responseValue === "object" && responseValue !== null;
-  return ok(isShared ? sharedAnswer(responseValue, status, headers) : jsonAnswer(responseValue, status, headers));
+  return ok(isShared ? sharedJsonResponse(responseValue, status, headers) : jsonResponse(responseValue, status, headers));
 }
 
 function toResponseValue(value: unknown, { composition: { env }, request, viewer }: AuthedContext, { connection }: Access): unknown {
@@ -185,9 +185,9 @@ async function forwardBytes(
   access: Access,
   input: CallInput,
 ): Promise<Result<Response, Failure>> {
-  const result = await access.upstream.forward(operation, { ...input, headers: passedRequestHeaders(context.request) });
+  const result = await access.upstream.forward(operation, { ...input, headers: pickRequestHeaders(context.request) });
   if (!result.ok) return failed(redactForBrowser(result.failure, access));
-  return ok(result.value.status === 416 ? await refusedRange(result.value, context.requestId) : bytesAnswer(result.value));
+  return ok(result.value.status === 416 ? await rangeNotSatisfiable(result.value, context.requestId) : bytesResponse(result.value));
 }
 
 /**

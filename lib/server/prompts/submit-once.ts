@@ -26,7 +26,7 @@ import { failed, ok, type Result } from "@/lib/shared/result";
 import { type Parts, type SubmissionOutcome } from "../composition-type";
 import { type AuthedContext } from "../context";
 import { runOperation } from "../operations/run-operation";
-import { readWhole } from "../requests/read-request";
+import { readBody } from "../requests/read-request";
 import { type Attempt, type JobLabel, type StoredSubmission } from "../store/jobs/submissions";
 
 const MAX_RESPONSE_LENGTH = 64 * 1024;
@@ -122,7 +122,7 @@ export async function submitOnce(context: AuthedContext): Promise<Result<Respons
     return failed(refusal("PAGE_OUT_OF_DATE", "This page is older than the console. Nothing was sent. Reload the page and try again."));
   if (key === null) return runOperation(operations.submitPrompt, context, ok({}));
   if (!isIdempotencyKey(key)) return failed(refusal("BAD_REQUEST", `${IDEMPOTENCY_HEADER} must be 16 to 64 letters, digits and hyphens.`));
-  const body = await readWhole(context);
+  const body = await readBody(context);
   if (!body.ok) return body;
   const outcome = await submitInFlight(context, key, body.value);
   return outcome.ok ? ok(new Response(outcome.value, { headers: { "content-type": "application/json" } })) : outcome;

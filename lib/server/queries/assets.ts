@@ -13,7 +13,7 @@ import { findConnection, openConnection, readThrough } from "../connections/acce
 import { storeAssetSupport } from "../connections/change";
 import { type AuthedContext } from "../context";
 import { toOutcome } from "../operations/audit-targets";
-import { connectionIn, readJson, readQuery } from "../requests/read-request";
+import { getConnectionParam, readJson, readQuery } from "../requests/read-request";
 
 export async function listAssets(context: Context, query: AssetsQuery, connection?: string): Promise<Result<AssetsAnswer, Failure>> {
   const listedAssets = await readThrough(context, connection, operations.listAssets, { query });
@@ -46,7 +46,7 @@ const { createAssetFromHash } = operations;
 type KnownContent = { asset: Asset | null; isUnclear?: true };
 
 export async function createFromKnownContent({ annotateAudit, ...context }: AuthedContext): Promise<Result<KnownContent, Failure>> {
-  const access = await openConnection(context, connectionIn(context.request));
+  const access = await openConnection(context, getConnectionParam(context.request));
   if (!access.ok) return access;
   annotateAudit({ connectionId: access.value.connection.id });
   const json = await readJson(context, createAssetFromHash.body.schema);

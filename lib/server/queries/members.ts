@@ -11,7 +11,7 @@ import { failed, ok, type Result } from "@/lib/shared/result";
 import { listInvitationItems, findRoleProvider, toMemberView } from "../auth/members";
 import { adminOnly, type Context } from "../auth/viewer";
 import { listConnectionViews } from "../connections/views";
-import { readMemberMethods } from "./sign-in";
+import { createMemberMethods } from "./sign-in";
 
 export async function listInvitations({ composition, viewer }: Context): Promise<Result<InvitationItem[], Failure>> {
   return hasRole(viewer.role, "admin") ? ok(await listInvitationItems(composition)) : failed(adminOnly);
@@ -26,7 +26,7 @@ export async function listMembers({ composition, viewer }: Context): Promise<Res
   if (!hasRole(viewer.role, "admin")) return failed(adminOnly);
   const { store } = composition;
   const [members, identities] = await Promise.all([store.members.list(), store.identities.list()]);
-  const methodsOf = readMemberMethods(composition, identities);
+  const methodsOf = createMemberMethods(composition, identities);
   return ok(
     members.map((member) => {
       const roleFrom = findRoleProvider(composition, member, identities)?.label;

@@ -9,7 +9,7 @@ import { failed, type Result } from "@/lib/shared/result";
 import { openAssetBytes } from "../archive/stream-archive";
 import { type Access } from "../connections/access";
 import { type ShareItem } from "../store/shares";
-import { type MediaReader, NotCleanable } from "./clean/pieces";
+import { type MediaReader, NotCleanableError } from "./clean/pieces";
 import { noShare } from "./open-share";
 
 type Headers = Readonly<Record<string, string>>;
@@ -126,7 +126,7 @@ export async function readOriginal<T>(
     const next = await source?.blocks.next();
     if (!source || !next || next.done) return undefined;
     bytesRead += next.value.length;
-    if (bytesRead > MAX_READ_BYTES) throw new NotCleanable("too much of the file would have to be read");
+    if (bytesRead > MAX_READ_BYTES) throw new NotCleanableError("too much of the file would have to be read");
     if (buffered.size >= MAX_BUFFERED) buffered.delete(Math.min(...buffered.keys()));
     buffered.set(source.next, next.value);
     source.next += 1;
@@ -161,7 +161,7 @@ export async function readOriginal<T>(
       size,
       async read(at, length) {
         parts += 1;
-        if (parts > MAX_PARTS) throw new NotCleanable("too many parts");
+        if (parts > MAX_PARTS) throw new NotCleanableError("too many parts");
         if (parts % PARTS_A_TURN === 0) await othersTurn();
         const buffers: Buffer[] = [];
         const end = Math.min(size, at + length);

@@ -8,10 +8,10 @@ import { toFileName } from "@/lib/contract/plain-line";
 import { createLimiter } from "@/lib/shared/async";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { toByteStream } from "@/lib/shared/web-stream";
-import { bytesAnswer } from "../requests/responses";
+import { bytesResponse } from "../requests/responses";
 import { type ShareItem } from "../store/shares";
-import { CLEANING, cleanPieces } from "./clean/clean";
-import { lengthOf, NotCleanable, type Piece } from "./clean/pieces";
+import { CLEANING_VERSION, cleanFile } from "./clean/clean";
+import { getPieceLength, NotCleanableError, type Piece } from "./clean/pieces";
 import { openOriginal, rangeStartOf, readOriginal, UnreadableItem } from "./item-source";
 import { noShare, type OpenedShare, tooMany } from "./open-share";
 
@@ -20,7 +20,7 @@ export function piecesBetween(pieces: readonly Piece[], from: number, to: number
   const selection: Piece[] = [];
   let at = 0;
   for (const piece of pieces) {
-    const length = lengthOf(piece);
+    const length = getPieceLength(piece);
     const [start, end] = [Math.max(0, from - at), Math.min(length, to - at)];
     at += length;
     if (start >= end) continue;
@@ -86,7 +86,7 @@ type BytesQuery = { range: string | null; signal: AbortSignal; isDownload: boole
 
 /** Pieces of another cleaning version are made again; a file that cannot be cleaned has no pieces. */
 const piecesSchema = z.object({
-  version: z.literal(CLEANING),
+  version: z.literal(CLEANING_VERSION),
   pieces: z.array(
     z.union([z.object({ from: z.number(), to: z.number() }), z.object({ bytes: z.string() }), z.object({ zeros: z.number() })]),
   ),
@@ -122,7 +122,7 @@ async function asItIs({ access }: OpenedShare, item: ShareItem, { range, signal 
   if (!original.ok) return original;
   const { status } = original.value;
   if (status === 416) return unsatisfiable(original.value, original.value.headers.get("content-range"));
-  return ok(bytesAnswer(original.value));
+  return ok(bytesResponse(original.value));
 }
 
 async function cleaned(openedShare: OpenedShare, target: ShareTarget, { range, signal }: BytesQuery): Promise<Result<Response, Failure>> {
@@ -130,7 +130,7 @@ async function cleaned(openedShare: OpenedShare, target: ShareTarget, { range, s
   if (!piecesResult.ok) return piecesResult;
   const { value: pieceList } = piecesResult;
   if (pieceList.length === 0) return failed(noShare);
-  const size = pieceList.reduce((sum, piece) => sum + lengthOf(piece), 0);
+  const size = pieceList.reduce((sum, piece) => sum + getPieceLength(piece), 0);
   const part = partOf(range, size);
   if (part === "none") return unsatisfiable(undefined, `bytes */${size}`);
   const { from, to } = part ?? { from: 0, to: size };
@@ -146,7 +146,7 @@ async function cleaned(openedShare: OpenedShare, target: ShareTarget, { range, s
     return failed(noShare);
   }
   const stream = cleanStream(pieces, original.value.body, begin);
-  const response = bytesAnswer(new Response(stream, { headers: { "content-type": original.value.headers.get("content-type") ?? "" } }));
+  const response = bytesResponse(new Response(stream, { headers: { "content-type": original.value.headers.get("content-type") ?? "" } }));
   response.headers.set("content-length", String(to - from));
   response.headers.set("accept-ranges", "bytes");
   if (!part) return ok(response);
@@ -178,12 +178,12 @@ async function findPieces(
   if (storedPieces) return ok(storedPieces);
   let pieces: Piece[] | undefined;
   try {
-    pieces = await readOriginal(access, item, signal, cleanPieces);
+    pieces = await readOriginal(access, item, signal, cleanFile);
   } catch (error) {
     if (error instanceof UnreadableItem) return failed(noShare);
-    if (!(error instanceof NotCleanable)) throw error;
+    if (!(error instanceof NotCleanableError)) throw error;
   }
-  await shares.keepPieces(share.id, number, writeExactJson({ version: CLEANING, pieces: pieces ?? [] }));
+  await shares.keepPieces(share.id, number, writeExactJson({ version: CLEANING_VERSION, pieces: pieces ?? [] }));
   return ok(pieces ?? []);
 }
 

@@ -14,7 +14,7 @@ import { redactForBrowser } from "../answers/redact";
 import { type Access, findConnection, openConnection } from "../connections/access";
 import { type AuthedContext } from "../context";
 import { toDownloadThing } from "../operations/audit-targets";
-import { connectionIn, idOf, searchOf } from "../requests/read-request";
+import { getConnectionParam, getIdParam, getSearchParams } from "../requests/read-request";
 import { type DownloadNews, type StoredDownload } from "../store/download-tasks";
 import { openRequest } from "./sealed-request";
 
@@ -94,8 +94,8 @@ const LOOKED_AFTER_MS = 2 * 60_000;
 
 export async function listDownloads(context: AuthedContext): Promise<Result<DownloadTasks, Failure>> {
   const { composition, request } = context;
-  const search = searchOf(request);
-  const connection = await findConnection(context, connectionIn(request));
+  const search = getSearchParams(request);
+  const connection = await findConnection(context, getConnectionParam(request));
   if (!connection.ok) return connection;
   const { id } = connection.value;
   const { downloadTasks } = composition.store;
@@ -198,7 +198,7 @@ export async function forgetDownload(context: AuthedContext): Promise<Result<und
 }
 
 async function find(context: AuthedContext): Promise<Result<{ row: StoredDownload; access: Access }, Failure>> {
-  const row = await context.composition.store.downloadTasks.get(idOf(context));
+  const row = await context.composition.store.downloadTasks.get(getIdParam(context));
   const none = failed(refusal("NOT_FOUND", "There is no such download."));
   if (!row) return none;
   const access = await openConnection(context, row.connectionId);

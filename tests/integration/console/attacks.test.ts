@@ -9,7 +9,7 @@ import { validatePassword } from "@/lib/server/auth/passwords";
 import { signIn } from "@/lib/server/auth/sign-in";
 import { createSignInLimits } from "@/lib/server/auth/sign-in-limits";
 import { sessionCookieName } from "@/lib/server/cookies";
-import { bytesAnswer } from "@/lib/server/requests/responses";
+import { bytesResponse } from "@/lib/server/requests/responses";
 import { SqliteConnection } from "@/lib/shared/database/sqlite";
 import { freePort } from "@/tests/support/free-port";
 import { createHarness, HOST } from "@/tests/support/harness";
@@ -184,7 +184,7 @@ describe("an owner without the password", () => {
 });
 
 it("serves a picture that is really XML as a download", () => {
-  const response = bytesAnswer(new Response("<x/>", { headers: { "content-type": "image/x+xml" } }));
+  const response = bytesResponse(new Response("<x/>", { headers: { "content-type": "image/x+xml" } }));
   expect(response.headers.get("content-type")).toBe("application/octet-stream");
   expect(response.headers.get("content-disposition")).toMatch(/^attachment/);
 });

@@ -2,13 +2,13 @@ import { type ArchiveAnswer, archiveChoiceSchema, MAX_ARCHIVED } from "@/lib/con
 import { countChosen } from "@/lib/server/archive/stream-archive";
 import { guarded } from "@/lib/server/bff/guard";
 import { openConnection } from "@/lib/server/connections/access";
-import { connectionIn, readJson } from "@/lib/server/requests/read-request";
-import { jsonAnswer } from "@/lib/server/requests/responses";
+import { getConnectionParam, readJson } from "@/lib/server/requests/read-request";
+import { jsonResponse } from "@/lib/server/requests/responses";
 import { ok } from "@/lib/shared/result";
 
 /** Stores a choice, so that a plain link can fetch the file however long the choice is. */
 export const POST = guarded({ action: "chooseArchive", role: "viewer", connection: true }, async ({ annotateAudit, ...context }) => {
-  const access = await openConnection(context, connectionIn(context.request));
+  const access = await openConnection(context, getConnectionParam(context.request));
   if (!access.ok) return access;
   const choice = await readJson(context, archiveChoiceSchema);
   if (!choice.ok) return choice;
@@ -27,5 +27,5 @@ export const POST = guarded({ action: "chooseArchive", role: "viewer", connectio
     ...(count !== undefined && { count: Math.min(count, MAX_ARCHIVED) }),
     isCut: (count ?? 0) > MAX_ARCHIVED,
   };
-  return ok(jsonAnswer(archiveAnswer, 201));
+  return ok(jsonResponse(archiveAnswer, 201));
 });

@@ -1,7 +1,7 @@
 import { readOnlyBodySchema } from "@/lib/contract/console";
 import { beginReadOnly, endReadOnly } from "@/lib/server/auth/read-only";
 import { consoleBodyRoute, consoleRoute } from "@/lib/server/bff/routes";
-import { emptyAnswer } from "@/lib/server/requests/responses";
+import { emptyResponse } from "@/lib/server/requests/responses";
 import { ok } from "@/lib/shared/result";
 
 const needs = { role: "admin", session: true } as const;
@@ -13,11 +13,11 @@ export const PUT = consoleBodyRoute(
   async ({ viewer, annotateAudit: noted, composition }, { note }) => {
     await beginReadOnly(composition, viewer.name, note);
     noted({ outcome: note });
-    return ok(emptyAnswer());
+    return ok(emptyResponse());
   },
 );
 
 export const DELETE = consoleRoute("endReadOnly", needs, async ({ composition }) => {
   await endReadOnly(composition);
-  return ok(emptyAnswer());
+  return ok(emptyResponse());
 });

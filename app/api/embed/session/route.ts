@@ -2,7 +2,7 @@ import { embedLookSchema } from "@/lib/contract/embed/embedding";
 import { refusal } from "@/lib/contract/failure";
 import { consoleBodyRoute, consoleRoute } from "@/lib/server/bff/routes";
 import { endEmbeddedSession, setEmbedAppearance } from "@/lib/server/embed/sessions";
-import { emptyAnswer } from "@/lib/server/requests/responses";
+import { emptyResponse } from "@/lib/server/requests/responses";
 import { failed, ok } from "@/lib/shared/result";
 
 const none = () => failed(refusal("NOT_FOUND", "This is no embedded page."));
@@ -16,7 +16,7 @@ export const PATCH = consoleBodyRoute(
     annotateAudit({ by: undefined });
     if (credential.kind !== "embed") return none();
     await setEmbedAppearance(composition, credential.id, look);
-    return ok(emptyAnswer());
+    return ok(emptyResponse());
   },
 );
 

@@ -5,7 +5,7 @@ import "server-only";
 import { once } from "node:events";
 import { crc32, createInflate } from "node:zlib";
 import { orientationIn } from "@/lib/shared/picture-size";
-import { exactly, MAX_EXIF_BYTES, type MediaReader, NotCleanable, orientationOnly, type Pieces } from "./pieces";
+import { readExactly, MAX_EXIF_BYTES, type MediaReader, NotCleanableError, writeOrientationExif, type Pieces } from "./pieces";
 
 type Header = { width: number; height: number; bitsPerPixel: number; isInterlaced: boolean; depth: number; color: number };
 type Chunk = { type: string; at: number; length: number };
@@ -33,21 +33,21 @@ export async function cleanPng(file: MediaReader, out: Pieces): Promise<void> {
   let pixelBytesLeft = MAX_PIXEL_BYTES;
   const beginFrame = (frameHeader: Header) => {
     const bytes = pixelBytes(frameHeader);
-    if (bytes > pixelBytesLeft) throw new NotCleanable("too many pixels");
+    if (bytes > pixelBytesLeft) throw new NotCleanableError("too many pixels");
     pixelBytesLeft -= bytes;
     return pixelStream(bytes);
   };
   let frameParts = 0;
   /** Checks the sequence number of an animation chunk, which could otherwise hide four bytes. */
   const requireNext = async (at: number) => {
-    if ((await exactly(file, at, 4)).readUInt32BE() !== frameParts++) throw new NotCleanable("a frame out of sequence");
+    if ((await readExactly(file, at, 4)).readUInt32BE() !== frameParts++) throw new NotCleanableError("a frame out of sequence");
   };
   for (let at = 33; ;) {
-    const head = await exactly(file, at, 8);
+    const head = await readExactly(file, at, 8);
     const chunk = { type: head.toString("latin1", 4), at, length: head.readUInt32BE(0) };
     const { type, length } = chunk;
     const end = at + 12 + length;
-    if (end > file.size) throw new NotCleanable("a chunk is longer than the file");
+    if (end > file.size) throw new NotCleanableError("a chunk is longer than the file");
     if (type === "IEND") {
       await frame?.end();
       return out.add(pngChunk("IEND", Buffer.alloc(0)));
@@ -55,24 +55,24 @@ export async function cleanPng(file: MediaReader, out: Pieces): Promise<void> {
     const isFirst = !seen.has(type) && !seen.has("IDAT");
     if (type === "IDAT" || (type === "fdAT" && seen.has("acTL"))) {
       if (type === "IDAT" && !seen.has("IDAT")) frame = beginFrame(header);
-      if (!frame) throw new NotCleanable("pixels without a frame");
+      if (!frame) throw new NotCleanableError("pixels without a frame");
       if (type === "fdAT") await requireNext(at + 8);
       await frame.write(file, type === "fdAT" ? { ...chunk, at: at + 4, length: length - 4 } : chunk);
       out.keep(at, end);
     } else if (type === "fcTL" && seen.has("acTL")) {
-      if (length !== 26) throw new NotCleanable("a frame of another length");
+      if (length !== 26) throw new NotCleanableError("a frame of another length");
       await requireNext(at + 8);
-      await requireChecksum(file, end, crc32(await exactly(file, at + 4, 30)));
+      await requireChecksum(file, end, crc32(await readExactly(file, at + 4, 30)));
       out.keep(at, end);
-      const size = await exactly(file, at + 12, 8);
+      const size = await readExactly(file, at + 12, 8);
       if (seen.has("IDAT")) {
         await frame?.end();
         frame = beginFrame({ ...header, width: size.readUInt32BE(0), height: size.readUInt32BE(4) });
       }
     } else if (type === "eXIf" && !seen.has("eXIf")) {
-      const orientation = orientationIn(await exactly(file, at + 8, Math.min(length, MAX_EXIF_BYTES)));
-      if (orientation !== 1) out.add(pngChunk("eXIf", orientationOnly(orientation)));
-    } else if (isFirst && lengths[type]?.(length, header)) out.add(pngChunk(type, await exactly(file, at + 8, length)));
+      const orientation = orientationIn(await readExactly(file, at + 8, Math.min(length, MAX_EXIF_BYTES)));
+      if (orientation !== 1) out.add(pngChunk("eXIf", writeOrientationExif(orientation)));
+    } else if (isFirst && lengths[type]?.(length, header)) out.add(pngChunk(type, await readExactly(file, at + 8, length)));
     seen.add(type);
     at = end;
   }
@@ -80,14 +80,14 @@ export async function cleanPng(file: MediaReader, out: Pieces): Promise<void> {
 
 /** `end` is the end of the chunk. A wrong checksum could hide four bytes. */
 async function requireChecksum(file: MediaReader, end: number, sum: number): Promise<void> {
-  if ((await exactly(file, end - 4, 4)).readUInt32BE() !== sum) throw new NotCleanable("a wrong checksum");
+  if ((await readExactly(file, end - 4, 4)).readUInt32BE() !== sum) throw new NotCleanableError("a wrong checksum");
 }
 
 async function readHeader(file: MediaReader): Promise<Header> {
-  const head = await exactly(file, 8, 25);
+  const head = await readExactly(file, 8, 25);
   const [depth = 0, color = 0, , , interlace] = head.subarray(16, 21);
   const channels = [1, 0, 3, 1, 2, 0, 4][color] ?? 0;
-  if (head.toString("latin1", 4, 8) !== "IHDR" || head.readUInt32BE(0) !== 13 || channels === 0) throw new NotCleanable("another header");
+  if (head.toString("latin1", 4, 8) !== "IHDR" || head.readUInt32BE(0) !== 13 || channels === 0) throw new NotCleanableError("another header");
   await requireChecksum(file, 33, crc32(head.subarray(4, 21)));
   const [width, height] = [head.readUInt32BE(8), head.readUInt32BE(12)];
   return { width, height, bitsPerPixel: channels * depth, isInterlaced: interlace === 1, depth, color };
@@ -125,16 +125,16 @@ function pixelStream(expected: number) {
     if (made > expected) stream.destroy(new Error("more pixels than the picture has"));
   });
   const check = () => {
-    if (problem) throw new NotCleanable("the pixels are broken");
+    if (problem) throw new NotCleanableError("the pixels are broken");
   };
   return {
     async write(file: MediaReader, { type, at, length }: Chunk): Promise<void> {
       const isNumbered = type === "fdAT";
       const end = at + 8 + length;
       // Animation chunks have a sequence number between their name and their pixels.
-      let sum = crc32(await exactly(file, isNumbered ? at : at + 4, isNumbered ? 8 : 4));
+      let sum = crc32(await readExactly(file, isNumbered ? at : at + 4, isNumbered ? 8 : 4));
       for (let from = at + 8; from < end; from += STRETCH) {
-        const bytes = await exactly(file, from, Math.min(STRETCH, end - from));
+        const bytes = await readExactly(file, from, Math.min(STRETCH, end - from));
         written += bytes.length;
         sum = crc32(bytes, sum);
         check();
@@ -148,7 +148,7 @@ function pixelStream(expected: number) {
       stream.end();
       await closed;
       check();
-      if (made !== expected || stream.bytesWritten !== written) throw new NotCleanable("bytes that are no pixels");
+      if (made !== expected || stream.bytesWritten !== written) throw new NotCleanableError("bytes that are no pixels");
     },
   };
 }

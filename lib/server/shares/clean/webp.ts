@@ -2,7 +2,7 @@
 
 import "server-only";
 import { orientationIn } from "@/lib/shared/picture-size";
-import { exactly, MAX_EXIF_BYTES, type MediaReader, NotCleanable, orientationOnly, type Pieces } from "./pieces";
+import { readExactly, MAX_EXIF_BYTES, type MediaReader, NotCleanableError, writeOrientationExif, type Pieces } from "./pieces";
 
 const ALPHA = 0x10;
 const EXIF = 0x08;
@@ -13,14 +13,14 @@ type Chunk = { type: string; at: number; length: number };
 type OutputChunk = { type: string; content: (Buffer | { from: number; to: number })[] };
 
 export async function cleanWebp(file: MediaReader, out: Pieces): Promise<void> {
-  const end = Math.min(file.size, 8 + (await exactly(file, 4, 4)).readUInt32LE());
+  const end = Math.min(file.size, 8 + (await readExactly(file, 4, 4)).readUInt32LE());
   const chunks = await readChunks(file, 12, end);
   const extended = chunks.find(({ type }) => type === "VP8X");
   const outputChunks: OutputChunk[] = [];
   if (!extended) outputChunks.push(...pixelsOf(chunks).slice(-1));
   else {
-    if (extended.length !== 10) throw new NotCleanable("a head of another length");
-    const content = await exactly(file, extended.at, 10);
+    if (extended.length !== 10) throw new NotCleanableError("a head of another length");
+    const content = await readExactly(file, extended.at, 10);
     const exif = await exifOf(file, chunks);
     const isAnimation = ((content[0] ?? 0) & ANIMATION) !== 0;
     const flags = ((content[0] ?? 0) & (ALPHA | ANIMATION)) | (exif ? EXIF : 0);
@@ -40,9 +40,9 @@ export async function cleanWebp(file: MediaReader, out: Pieces): Promise<void> {
 async function readChunks(file: MediaReader, from: number, end: number): Promise<Chunk[]> {
   const chunks: Chunk[] = [];
   for (let at = from; at + 8 <= end;) {
-    const head = await exactly(file, at, 8);
+    const head = await readExactly(file, at, 8);
     const length = head.readUInt32LE(4);
-    if (at + 8 + length > end) throw new NotCleanable("a chunk is longer than what holds it");
+    if (at + 8 + length > end) throw new NotCleanableError("a chunk is longer than what holds it");
     chunks.push({ type: head.toString("latin1", 0, 4), at: at + 8, length });
     at += 8 + length + (length % 2);
   }
@@ -52,18 +52,18 @@ async function readChunks(file: MediaReader, from: number, end: number): Promise
 /** The picture, with the transparency before it. */
 function pixelsOf(chunks: readonly Chunk[]): OutputChunk[] {
   const picture = chunks.find(({ type }) => type === "VP8 " || type === "VP8L");
-  if (!picture) throw new NotCleanable("no picture");
+  if (!picture) throw new NotCleanableError("no picture");
   const alpha = picture.type === "VP8 " ? chunks.find(({ type, at }) => type === "ALPH" && at < picture.at) : undefined;
   return [...(alpha ? [alpha] : []), picture].map(({ type, at, length }) => ({ type, content: [{ from: at, to: at + length }] }));
 }
 
 async function framesOf(file: MediaReader, chunks: readonly Chunk[]): Promise<OutputChunk[]> {
   const animation = chunks.find(({ type }) => type === "ANIM");
-  if (animation?.length !== 6) throw new NotCleanable("an animation of another length");
-  const outputChunks: OutputChunk[] = [{ type: "ANIM", content: [await exactly(file, animation.at, 6)] }];
+  if (animation?.length !== 6) throw new NotCleanableError("an animation of another length");
+  const outputChunks: OutputChunk[] = [{ type: "ANIM", content: [await readExactly(file, animation.at, 6)] }];
   for (const { type, at, length } of chunks) {
     if (type !== "ANMF") continue;
-    const frame: OutputChunk = { type, content: [await exactly(file, at, FRAME_BYTES)] };
+    const frame: OutputChunk = { type, content: [await readExactly(file, at, FRAME_BYTES)] };
     for (const part of pixelsOf(await readChunks(file, at + FRAME_BYTES, at + length))) frame.content.push(...bytesOf(part));
     outputChunks.push(frame);
   }
@@ -73,9 +73,9 @@ async function framesOf(file: MediaReader, chunks: readonly Chunk[]): Promise<Ou
 async function exifOf(file: MediaReader, chunks: readonly Chunk[]): Promise<Buffer | undefined> {
   const chunk = chunks.find(({ type }) => type === "EXIF");
   if (!chunk) return undefined;
-  const exif = await exactly(file, chunk.at, Math.min(chunk.length, MAX_EXIF_BYTES));
+  const exif = await readExactly(file, chunk.at, Math.min(chunk.length, MAX_EXIF_BYTES));
   const orientation = orientationIn(exif.toString("latin1", 0, 6) === "Exif\0\0" ? exif.subarray(6) : exif);
-  return orientation === 1 ? undefined : orientationOnly(orientation);
+  return orientation === 1 ? undefined : writeOrientationExif(orientation);
 }
 
 function lengthOf({ content }: OutputChunk): number {

@@ -1,7 +1,7 @@
 import { openApp } from "@/lib/server/apps/open-app";
 import { type Handler } from "@/lib/server/bff/guard";
 import { consoleRoute } from "@/lib/server/bff/routes";
-import { emptyAnswer } from "@/lib/server/requests/responses";
+import { emptyResponse } from "@/lib/server/requests/responses";
 import { ok } from "@/lib/shared/result";
 
 function favouriteRoute(isFavourite: boolean): Handler {
@@ -11,7 +11,7 @@ function favouriteRoute(isFavourite: boolean): Handler {
     // Not logged: it concerns only the member.
     context.annotateAudit({ by: undefined });
     await context.composition.store.appKeeps.setFavourite(app.value.id, context.viewer.memberId, isFavourite);
-    return ok(emptyAnswer());
+    return ok(emptyResponse());
   });
 }
 

@@ -4,17 +4,17 @@ import { runApp } from "@/lib/server/apps/run-app";
 import { toRunView } from "@/lib/server/apps/run-state";
 import { listRuns } from "@/lib/server/apps/runs";
 import { consoleRoute, resourceRoute } from "@/lib/server/bff/routes";
-import { readQuery, searchOf } from "@/lib/server/requests/read-request";
-import { jsonOf } from "@/lib/server/requests/responses";
+import { readQuery, getSearchParams } from "@/lib/server/requests/read-request";
+import { toJsonResponse } from "@/lib/server/requests/responses";
 
 export const GET = consoleRoute("listAppRuns", "runner", async (context) => {
-  const query = readQuery(searchOf(context.request), appRunsQuerySchema);
+  const query = readQuery(getSearchParams(context.request), appRunsQuerySchema);
   if (!query.ok) return query;
   const app = await openApp(context);
   if (!app.ok) return app;
-  return jsonOf(await listRuns(context, app.value, query.value));
+  return toJsonResponse(await listRuns(context, app.value, query.value));
 });
 
 export const POST = resourceRoute("runApp", "runner", openApp, async (context, app) => {
-  return jsonOf(await runApp(context, app), (value) => ({ run: toRunView(context.viewer, value) }), 202);
+  return toJsonResponse(await runApp(context, app), (value) => ({ run: toRunView(context.viewer, value) }), 202);
 });

@@ -5,7 +5,7 @@ import { commaList } from "@/lib/contract/schemas/lenient";
 import { guarded } from "@/lib/server/bff/guard";
 import { openForJobs } from "@/lib/server/connections/access";
 import { exportJobs } from "@/lib/server/jobs/export-jobs";
-import { connectionIn, readJson, readQuery, searchOf } from "@/lib/server/requests/read-request";
+import { getConnectionParam, readJson, readQuery, getSearchParams } from "@/lib/server/requests/read-request";
 
 const guard = { action: "exportJobs", role: "viewer", connection: true } as const;
 const MAX_IDS = 1000;
@@ -20,8 +20,8 @@ const bodyInputs = z
 const bodySchema = z.object({ format: formatSchema, inputs: bodyInputs.optional(), ids: z.array(idSchema.min(1)).min(1).max(MAX_IDS) });
 
 export const GET = guarded(guard, async ({ request, annotateAudit, ...context }) => {
-  const search = searchOf(request);
-  const access = await openForJobs(context, connectionIn(request));
+  const search = getSearchParams(request);
+  const access = await openForJobs(context, getConnectionParam(request));
   if (!access.ok) return access;
   const query = readQuery(search, jobSearchQuerySchema);
   if (!query.ok) return query;
@@ -37,7 +37,7 @@ export const GET = guarded(guard, async ({ request, annotateAudit, ...context })
 
 /** For more job ids than a URL can contain. */
 export const POST = guarded(guard, async ({ annotateAudit, ...context }) => {
-  const access = await openForJobs(context, connectionIn(context.request));
+  const access = await openForJobs(context, getConnectionParam(context.request));
   if (!access.ok) return access;
   const body = await readJson(context, bodySchema);
   if (!body.ok) return body;

@@ -4,12 +4,12 @@ import { guarded } from "@/lib/server/bff/guard";
 import { openConnection } from "@/lib/server/connections/access";
 import { stopJobs } from "@/lib/server/jobs/stop-jobs";
 import { toOutcome, toAuditThings } from "@/lib/server/operations/audit-targets";
-import { connectionIn, readJson } from "@/lib/server/requests/read-request";
-import { jsonAnswer } from "@/lib/server/requests/responses";
+import { getConnectionParam, readJson } from "@/lib/server/requests/read-request";
+import { jsonResponse } from "@/lib/server/requests/responses";
 import { ok } from "@/lib/shared/result";
 
 export const POST = guarded({ action: "stopJobs", role: "operator", connection: true }, async ({ annotateAudit, ...context }) => {
-  const access = await openConnection(context, connectionIn(context.request));
+  const access = await openConnection(context, getConnectionParam(context.request));
   if (!access.ok) return access;
   const body = await readJson(context, stopBodySchema);
   if (!body.ok) return body;
@@ -22,5 +22,5 @@ export const POST = guarded({ action: "stopJobs", role: "operator", connection: 
   const result = await stopJobs(access.value, body.value.ids, context.request.signal);
   if (!result.ok) return result;
   annotateAudit({ outcome: writeThings(things, toOutcome(result.value)) });
-  return ok(jsonAnswer(result.value));
+  return ok(jsonResponse(result.value));
 });

@@ -2,12 +2,12 @@ import { refusal } from "@/lib/contract/failure";
 import { getPreview } from "@/lib/server/answers/live-progress";
 import { guarded } from "@/lib/server/bff/guard";
 import { openConnection } from "@/lib/server/connections/access";
-import { connectionIn } from "@/lib/server/requests/read-request";
+import { getConnectionParam } from "@/lib/server/requests/read-request";
 import { failed, ok } from "@/lib/shared/result";
 
 /** The newest preview picture of a running job. Browsers use the parameter `v`, its version, to detect a new picture. */
 export const GET = guarded({ action: "viewPreview", role: "viewer", connection: true }, async ({ request, params, ...context }) => {
-  const access = await openConnection(context, connectionIn(request));
+  const access = await openConnection(context, getConnectionParam(request));
   if (!access.ok) return access;
   const preview = typeof params.jobId === "string" ? getPreview(access.value, params.jobId) : undefined;
   if (!preview) return failed(refusal("NOT_FOUND", "This job has no preview."));

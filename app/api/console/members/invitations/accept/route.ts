@@ -3,7 +3,7 @@ import { invitationAcceptSchema } from "@/lib/contract/console";
 import { acceptInvitation } from "@/lib/server/auth/members";
 import { toActor } from "@/lib/server/bff/guard";
 import { tokenRoute } from "@/lib/server/bff/routes";
-import { jsonAnswer } from "@/lib/server/requests/responses";
+import { jsonResponse } from "@/lib/server/requests/responses";
 import { ok } from "@/lib/shared/result";
 
 export const POST = tokenRoute("acceptInvitation", invitationAcceptSchema, async ({ annotateAudit, composition }, body) => {
@@ -14,5 +14,5 @@ export const POST = tokenRoute("acceptInvitation", invitationAcceptSchema, async
     by: toActor(member),
     ...(isNew ? aboutMember(member, { role: { to: member.role }, invitedBy }) : { action: "resetPassword" }),
   });
-  return ok(jsonAnswer({ id: member.id, email: member.email }, isNew ? 201 : 200));
+  return ok(jsonResponse({ id: member.id, email: member.email }, isNew ? 201 : 200));
 });
