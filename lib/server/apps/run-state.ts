@@ -28,7 +28,7 @@ import { type Viewer } from "../auth/viewer";
 import { type Composition, type Parts } from "../composition-type";
 import { type Access } from "../connections/access";
 import { SUBMISSION_RETENTION_MS } from "../prompts/submit-once";
-import { movingStates, type StoredResult, type StoredRun } from "../store/apps/app-runs";
+import { activeRunStates, type StoredResult, type StoredRun } from "../store/apps/app-runs";
 import { type StoredApp } from "../store/apps/apps";
 import { canSeeWorkflows } from "./open-app";
 
@@ -118,7 +118,7 @@ export async function refreshRun(
 ): Promise<Result<RefreshedRun, Failure>> {
   const settledRun =
     run.jobId === undefined && (run.state === "sending" || run.state === "unsent") ? await settleSubmission(access.composition, run) : run;
-  if (settledRun.jobId === undefined || !movingStates.some((state) => state === settledRun.state)) return ok(settledRun);
+  if (settledRun.jobId === undefined || !activeRunStates.some((state) => state === settledRun.state)) return ok(settledRun);
   const detail = await callForBrowser(operations.getJob, access, { params: { job_id: settledRun.jobId }, waits: "poll" });
   if (!detail.ok) {
     if (detail.failure.code !== "NOT_FOUND") return detail;

@@ -14,8 +14,8 @@ import { clientAddress, takeAttempt } from "../limits/attempt-limit";
 import { MAX_VISITOR_BODY_BYTES, readJson, getSearchParams } from "../requests/read-request";
 import { emptyResponse, jsonResponse } from "../requests/responses";
 import { itemExists } from "../shares/item-source";
-import { enterShare, locked, noShare, type OpenedShare, openShare, tooMany, unlockedCookie } from "../shares/open-share";
-import { sharedBytes } from "../shares/shared-bytes";
+import { enterShare, shareLocked, shareNotFound, type OpenedShare, openShare, tooManyShareRequests, createUnlockCookie } from "../shares/open-share";
+import { fetchSharedBytes } from "../shares/shared-bytes";
 import { type ShareItem } from "../store/shares";
 import { edges, getThumbnail } from "../thumbnails/thumbnail";
 import { type Handler, unguarded } from "./guard";
@@ -34,17 +34,17 @@ function shareRoute(action: string, run: (context: RouteContext, openedShare: Op
     if (!result.ok) return result;
     const response = await run(context, result.value);
     // Visitors must not see the service's own error.
-    return response.ok || response.failure === tooMany ? response : failed(noShare);
+    return response.ok || response.failure === tooManyShareRequests ? response : failed(shareNotFound);
   });
 }
 
 export function shareFileRoute(): Handler {
   return shareRoute("shareFile", async (context, openedShare) => {
     const foundItem = await findItem(context, openedShare);
-    if (!foundItem || foundItem.item.text !== undefined) return failed(noShare);
+    if (!foundItem || foundItem.item.text !== undefined) return failed(shareNotFound);
     const isDownload = getSearchParams(context.request).has("download");
     const range = context.request.method === "GET" ? context.request.headers.get("range") : null;
-    const result = await sharedBytes(openedShare, foundItem, { range, signal: context.request.signal, isDownload });
+    const result = await fetchSharedBytes(openedShare, foundItem, { range, signal: context.request.signal, isDownload });
     const isFromStart = range === null || range.startsWith("bytes=0-");
     if (result.ok && isDownload && isFromStart && context.request.method === "GET") await countEvent(context, openedShare, "downloaded");
     return result;
@@ -55,12 +55,12 @@ export function shareThumbnailRoute(): Handler {
   return shareRoute("shareThumbnail", async (context, openedShare) => {
     const foundItem = await findItem(context, openedShare);
     const edge = edges.find((edge) => String(edge) === context.params.edge);
-    if (!foundItem || !edge) return failed(noShare);
+    if (!foundItem || !edge) return failed(shareNotFound);
     const { asset, file, hash, isFixed } = foundItem.item;
     const { signal } = context.request;
     const subject = asset === undefined ? file : { asset };
     // A cached thumbnail may outlive its file. A deleted file is not shown.
-    if (!subject || !(await itemExists(openedShare.access, foundItem.item, signal))) return failed(noShare);
+    if (!subject || !(await itemExists(openedShare.access, foundItem.item, signal))) return failed(shareNotFound);
     const thumbnailResult = await getThumbnail(openedShare.access, context.composition, {
       subject,
       edge,
@@ -80,10 +80,10 @@ export function shareThumbnailRoute(): Handler {
 
 export function shareWorkflowRoute(): Handler {
   return shareRoute("shareWorkflow", async (context, { share, access }) => {
-    if (!share.showsWorkflow || share.jobId === undefined) return failed(noShare);
+    if (!share.showsWorkflow || share.jobId === undefined) return failed(shareNotFound);
     const job = await callForBrowser(operations.getJob, access, { params: { job_id: share.jobId }, signal: context.request.signal });
     const workflow = job.ok ? objectOf(job.value.value.workflow) : undefined;
-    if (!workflow) return failed(noShare);
+    if (!workflow) return failed(shareNotFound);
     const prompt = isObject(workflow.prompt) ? workflow.prompt : workflow;
     const headers = new Headers({ "content-disposition": 'attachment; filename="workflow.json"', "cache-control": "private, no-store" });
     return ok(jsonResponse(prompt, 200, headers));
@@ -98,16 +98,16 @@ export function unlockShareRoute(): Handler {
     const body = await readJson(context, sharePasswordSchema, MAX_VISITOR_BODY_BYTES);
     if (!body.ok) return body;
     const openedShare = await openShare(composition, getShareToken(context));
-    if (!openedShare) return failed(noShare);
+    if (!openedShare) return failed(shareNotFound);
     const { share } = openedShare;
     if (share.passwordHash === undefined) return ok(emptyResponse());
     // Audited although the visitor is unknown. The number of attempts is limited.
     context.annotateAudit({ isWritten: true, target: share.id, connectionId: share.connectionId });
     const bucket = { name: `share password ${share.id}`, ...PASSWORD_ATTEMPTS };
     if ((await composition.store.attempts.take(bucket, composition.now())) > 0) return failed(refusal("RATE_LIMITED", TOO_MANY_REQUESTS));
-    if (!(await verifyPassword(share.passwordHash, body.value.password))) return failed(locked);
+    if (!(await verifyPassword(share.passwordHash, body.value.password))) return failed(shareLocked);
     const response = emptyResponse();
-    response.headers.append("set-cookie", unlockedCookie(composition, share));
+    response.headers.append("set-cookie", createUnlockCookie(composition, share));
     return ok(response);
   });
 }

@@ -7,7 +7,7 @@ import { openConnection } from "@/lib/server/connections/access";
 import { listShares } from "@/lib/server/queries/shares";
 import { getConnectionParam, readJson } from "@/lib/server/requests/read-request";
 import { jsonResponse } from "@/lib/server/requests/responses";
-import { makeShare } from "@/lib/server/shares/make-share";
+import { createShare } from "@/lib/server/shares/make-share";
 import { failed, ok } from "@/lib/shared/result";
 
 export const GET = consoleRoute("listShares", { role: "operator", session: true }, async (context) =>
@@ -23,7 +23,7 @@ export const POST = guarded(
     if (!context.composition.env.shares) return failed(refusal("FORBIDDEN", "Shares are switched off for this console."));
     const body = await readJson(context, shareBodySchema);
     if (!body.ok) return body;
-    const shareResult = await makeShare(access.value, body.value, context.request.signal);
+    const shareResult = await createShare(access.value, body.value, context.request.signal);
     if (!shareResult.ok) return shareResult;
     const { id, title, count } = shareResult.value;
     annotateAudit({ target: title, outcome: writeThings([{ id, name: title }], `${count} ${count === 1 ? "file" : "files"}`) });
