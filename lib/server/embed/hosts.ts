@@ -16,7 +16,7 @@ import { failed, ok, type Result } from "@/lib/shared/result";
 import { type Composition, type Parts } from "../composition-type";
 import { seal } from "../keys/key-ring";
 import { type Sealed } from "../store/connections";
-import { type EmbedHost, type Keeper, newEmbedHostId } from "../store/embed-hosts";
+import { type EmbedHost, type HostEditor, createEmbedHostId } from "../store/embed-hosts";
 import { getSealContext } from "./host-keys";
 import { getAudiences } from "./sessions";
 
@@ -34,7 +34,7 @@ export async function createEmbedHost(
   const { store, now } = composition;
   const failure = await checkHostBody(composition, owner, body);
   if (failure) return failed(failure);
-  const id = newEmbedHostId();
+  const id = createEmbedHostId();
   const newSecret = body.jwksUrl === null ? createSecret(composition, id) : undefined;
   const host = await store.embedHosts.create(id, body, { sealed: newSecret?.sealed, old: undefined, keptBy: toKeeper(owner) }, now());
   return ok({ host: await toView(composition, host), ...(newSecret && { secret: newSecret.secret }) });
@@ -68,7 +68,7 @@ export async function removeEmbedHost({ store }: Parts<"store">, id: string): Pr
   return ok(host.name);
 }
 
-function toKeeper({ memberId: id, name }: EmbedKeyOwner): Keeper {
+function toKeeper({ memberId: id, name }: EmbedKeyOwner): HostEditor {
   return { id, name };
 }
 
@@ -96,7 +96,7 @@ async function toView(composition: Composition, host: EmbedHost): Promise<EmbedH
   return { ...view, ...(keptBy && { keptBy: await toKeeperView(composition, keptBy) }), ...(refused && { refused }) };
 }
 
-async function toKeeperView({ store }: Parts<"store">, { id, name }: Keeper): Promise<EmbedHostView["keptBy"]> {
+async function toKeeperView({ store }: Parts<"store">, { id, name }: HostEditor): Promise<EmbedHostView["keptBy"]> {
   const member = await store.members.get(id);
   if (!member) return { name, lost: "removed" };
   if (member.disabled) return { name: member.name, lost: "suspended" };

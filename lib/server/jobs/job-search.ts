@@ -12,7 +12,7 @@ import { recordShownFiles } from "../answers/jobs-only";
 import { type Context } from "../auth/viewer";
 import { type Composition, type Parts } from "../composition-type";
 import { type Access, findVisible, openForJobs, visibleConnections } from "../connections/access";
-import { wordsOf } from "../store/jobs/index-words";
+import { splitWords } from "../store/jobs/index-words";
 import { withNames } from "../workflows/names";
 
 const MAX_TEXT_LENGTH = 8192;
@@ -96,7 +96,7 @@ export async function searchJobIndex(
   const { store, now, jobIndex } = composition;
   await jobIndex.settled();
   const { text, member, from, to, within, ...rest } = query;
-  const words = text === undefined ? [] : wordsOf(text);
+  const words = text === undefined ? [] : splitWords(text);
   const sinceMs = within === undefined ? undefined : now() - within * HOUR_MS;
   const fromMs = Math.max(from ?? 0, sinceMs ?? 0) || undefined;
   const found = await store.jobIndexStore.search(id, { ...rest, words, memberId: member, fromMs, toMs: to });

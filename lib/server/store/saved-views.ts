@@ -2,14 +2,14 @@
 
 import "server-only";
 import { randomUUID } from "node:crypto";
-import { ownOrTeams } from "./connections";
+import { isOwnOrTeam } from "./connections";
 import { type Database, hasEffect } from "./database";
 import { type Row } from "./tables";
 
 export type StoredView = Row<"savedViews">;
 
 export function createSavedViewStore(database: Database) {
-  const seenBy = (memberId: string) => database.selectFrom("savedViews").selectAll().where(ownOrTeams(memberId));
+  const seenBy = (memberId: string) => database.selectFrom("savedViews").selectAll().where(isOwnOrTeam(memberId));
 
   return {
     async listFor(memberId: string, screen: string): Promise<StoredView[]> {

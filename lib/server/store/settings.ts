@@ -3,13 +3,13 @@
 import "server-only";
 import { createHash } from "node:crypto";
 import { sql } from "kysely";
-import { type Database, hasEffect, prepareOne } from "./database";
-import { dialectOf } from "./dialect";
+import { type Database, hasEffect, prepareQuery } from "./database";
+import { getDialect } from "./dialect";
 
 export type SettingStore = ReturnType<typeof createSettingStore>;
 
 export function createSettingStore(database: Database) {
-  const byName = prepareOne(database, database.selectFrom("settings").select("value").where("name", "=", ""));
+  const byName = prepareQuery(database, database.selectFrom("settings").select("value").where("name", "=", ""));
   return {
     async get(name: string): Promise<string | undefined> {
       return (await byName(name))?.value;
@@ -67,7 +67,7 @@ export type Bucket = { name: string; burst: number; refillMs: number };
 export type AttemptStore = ReturnType<typeof createAttemptStore>;
 
 export function createAttemptStore(database: Database) {
-  const { currentTime } = dialectOf(database);
+  const { currentTime } = getDialect(database);
   const of = (name: string) => database.updateTable("attempts").where("name", "=", hashToken(name));
   return {
     /** Milliseconds to wait before the next one; 0 if this one may pass. With `count`, that many are taken at once, or none of them. */

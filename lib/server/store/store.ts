@@ -14,7 +14,7 @@ import { createAppRunStore } from "./apps/app-runs";
 import { createAppStore } from "./apps/apps";
 import { createAuditStore } from "./audit/audit";
 import { createConnectionStore, createKeyStore } from "./connections";
-import { copyStore, requireFinished, requireVacant } from "./copy-store";
+import { copyStore, requireFinished, requireEmptyTarget } from "./copy-store";
 import { type Database, deleteBefore, migratePostgres, openDatabase, openPostgres } from "./database";
 import { createDownloadTaskStore } from "./download-tasks";
 import { createEmbedHostStore } from "./embed-hosts";
@@ -109,7 +109,7 @@ export async function copyBetween(
   try {
     await source.migrate();
     await target.migrate();
-    if (!isReturning) await requireVacant(target.database);
+    if (!isReturning) await requireEmptyTarget(target.database);
     const alongside = await prepare?.(await isUnfinishedCopy(target.database));
     return await copyStore({ from: source.database, to: target.database, logProgress, alongside });
   } finally {
@@ -119,7 +119,7 @@ export async function copyBetween(
 
 /** Throws unless a store may be copied to this database. An unfinished copy may be resumed. Creates no tables. */
 export async function requireCopyTarget(url: string): Promise<void> {
-  await queryIfMigrated(url, requireVacant);
+  await queryIfMigrated(url, requireEmptyTarget);
 }
 
 /** Whether a console was set up there. Creates no tables. */

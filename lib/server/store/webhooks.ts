@@ -9,7 +9,7 @@ import { parseJson } from "@/lib/contract/json/parse-json";
 import { type WebhookEvent, webhookEvents } from "@/lib/contract/webhook-events";
 import { type Sealed } from "./connections";
 import { type Database, deleteBefore, hasEffect } from "./database";
-import { dialectOf } from "./dialect";
+import { getDialect } from "./dialect";
 import { type Row } from "./tables";
 
 export type Webhook = Omit<Row<"webhooks">, "events" | "ringKeyId" | "ciphertext"> & { events: WebhookEvent[]; sealed: Sealed };
@@ -27,7 +27,7 @@ const SEND_LEASE_MS = 30_000;
 const eventsSchema = z.array(z.enum(webhookEvents)).catch([]);
 
 export function createWebhookStore(database: Database) {
-  const { currentTime } = dialectOf(database);
+  const { currentTime } = getDialect(database);
   const later = (now: number, ms: number): RawBuilder<number> => sql<number>`${currentTime(now)} + ${Math.round(ms)}`;
   const enabled = database.selectFrom("webhooks").select("id").where("isEnabled", "=", true);
 

@@ -15,7 +15,7 @@ import { type Access, findConnection, openConnection } from "../connections/acce
 import { type AuthedContext } from "../context";
 import { toDownloadThing } from "../operations/audit-targets";
 import { getConnectionParam, getIdParam, getSearchParams } from "../requests/read-request";
-import { type DownloadNews, type StoredDownload } from "../store/download-tasks";
+import { type DownloadUpdate, type StoredDownload } from "../store/download-tasks";
 import { openRequest } from "./sealed-request";
 
 function toDownloadTask(row: StoredDownload): DownloadTask {
@@ -49,7 +49,7 @@ const words: Readonly<Record<string, DownloadState>> = {
   canceled: "cancelled",
 };
 
-function toDownloadUpdate(task: z.output<typeof taskSchema>, now: number): DownloadNews {
+function toDownloadUpdate(task: z.output<typeof taskSchema>, now: number): DownloadUpdate {
   const result = objectOf(task.result);
   const reported = own(words, task.status.toLowerCase()) ?? "working";
   // A task may end well for its runner although the file failed.

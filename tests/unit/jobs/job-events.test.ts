@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { collectTexts } from "@/lib/server/job-index/job-notes";
 import { findSnippet } from "@/lib/server/jobs/job-search";
-import { wordsOf } from "@/lib/server/store/jobs/index-words";
+import { splitWords } from "@/lib/server/store/jobs/index-words";
 import { createJobEvents, createNoPeerEvents } from "@/lib/service/events/job-events";
 import { createFairQueue } from "@/lib/service/jobs/queue/memory-queue";
 
@@ -78,7 +78,7 @@ it("reports the current job while any tracked job is waiting", () => {
 
 /** The snippet with its words in brackets. */
 function marked(texts: string[], search: string): string | undefined {
-  const snippet = findSnippet(texts, wordsOf(search));
+  const snippet = findSnippet(texts, splitWords(search));
   if (!snippet) return undefined;
   const starts = [0, ...snippet.marks.map(([, to]) => to)];
   const parts = snippet.marks.map(([from, to], index) => `${snippet.text.slice(starts[index], from)}[${snippet.text.slice(from, to)}]`);

@@ -6,7 +6,7 @@ import { type AppValues } from "@/lib/contract/apps/app";
 import { appBounds } from "@/lib/contract/apps/definition";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { type Database } from "../database";
-import { dialectOf } from "../dialect";
+import { getDialect } from "../dialect";
 import { type Row } from "../tables";
 import { RUN_RETENTION_MS } from "./app-runs";
 import { parseStoredJson } from "./apps";
@@ -49,7 +49,7 @@ export function createAppFileStore(database: Database) {
     },
 
     async addPreset(appId: string, preset: Omit<StoredPreset, "id">): Promise<string | undefined> {
-      return dialectOf(database).runExclusive(database, `presets ${appId} ${preset.memberId}`, async (trx) => {
+      return getDialect(database).runExclusive(database, `presets ${appId} ${preset.memberId}`, async (trx) => {
         const { count } = await trx
           .selectFrom("appPresets")
           .select(({ fn }) => fn.countAll<number>().as("count"))

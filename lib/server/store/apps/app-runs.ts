@@ -6,7 +6,7 @@ import { type AppRunError, type AppRunState, type AppValues } from "@/lib/contra
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { type OutputView } from "@/lib/contract/views/outputs-view";
 import { type Database, hasEffect } from "../database";
-import { dialectOf } from "../dialect";
+import { getDialect } from "../dialect";
 import { type Row, type Tables } from "../tables";
 import { parseStoredJson } from "./apps";
 
@@ -44,7 +44,7 @@ export function createAppRunStore(database: Database) {
   const runAlone = (
     { appId, memberId }: Pick<NewRun, "appId" | "memberId">,
     work: (trx: Kysely<Tables>) => Promise<{ numAffectedRows?: bigint }>,
-  ) => dialectOf(database).runExclusive(database, `runs ${appId} ${memberId}`, async (trx) => (await work(trx)).numAffectedRows === 1n);
+  ) => getDialect(database).runExclusive(database, `runs ${appId} ${memberId}`, async (trx) => (await work(trx)).numAffectedRows === 1n);
 
   return {
     /** False if the run has already started, or a limit is reached. */

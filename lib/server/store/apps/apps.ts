@@ -9,7 +9,7 @@ import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { parseExactJson } from "@/lib/contract/json/parse-json";
 import { type Role } from "@/lib/contract/people/roles";
 import { type Database, hasEffect } from "../database";
-import { dialectOf } from "../dialect";
+import { getDialect } from "../dialect";
 import { type Row, type Tables } from "../tables";
 
 const MAX_VERSIONS = 100;
@@ -36,7 +36,7 @@ type Change = {
 };
 
 export function createAppStore(database: Database) {
-  const { runExclusive, contains } = dialectOf(database);
+  const { runExclusive, contains } = getDialect(database);
   const selectCards = (viewer: AppViewer) =>
     database
       .selectFrom("apps")

@@ -6,7 +6,7 @@ import { z } from "zod";
 import { type EmbedAppearance, type EmbedPage, embedPages, embedThemes } from "@/lib/contract/embed/embed-pages";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { parseJson } from "@/lib/contract/json/parse-json";
-import { type Database, prepareOne } from "../database";
+import { type Database, prepareQuery } from "../database";
 import { hashToken } from "../settings";
 import { type Row } from "../tables";
 
@@ -17,8 +17,8 @@ export type NewEmbedSession = Omit<EmbedSession, "id">;
 const pagesSchema = z.array(z.enum(embedPages)).catch([]);
 
 export function createEmbedSessionStore(database: Database) {
-  const byToken = prepareOne(database, database.selectFrom("embedSessions").selectAll().where("tokenHash", "=", ""));
-  const byId = prepareOne(database, database.selectFrom("embedSessions").selectAll().where("id", "=", ""));
+  const byToken = prepareQuery(database, database.selectFrom("embedSessions").selectAll().where("tokenHash", "=", ""));
+  const byId = prepareQuery(database, database.selectFrom("embedSessions").selectAll().where("id", "=", ""));
   return {
     async begin(token: string, session: NewEmbedSession, now: number): Promise<EmbedSession> {
       const id = randomUUID();

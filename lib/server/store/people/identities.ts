@@ -1,7 +1,7 @@
 // Members' identities at sign-in providers: an issuer's subject belongs to one member. Subjects of removed members stay.
 
 import "server-only";
-import { type Database, hasEffect, prepareOne } from "../database";
+import { type Database, hasEffect, prepareQuery } from "../database";
 import { type Row } from "../tables";
 import { insertMember, type Member, type NewMember, oneMemberAtATime } from "./members";
 
@@ -11,7 +11,7 @@ export type StoredIdentity = Row<"identities">;
 export type ProviderSession = Row<"providerSessions">;
 
 export function createIdentityStore(database: Database) {
-  const bySubject = prepareOne(database, database.selectFrom("identities").selectAll().where("issuer", "=", "").where("subject", "=", ""));
+  const bySubject = prepareQuery(database, database.selectFrom("identities").selectAll().where("issuer", "=", "").where("subject", "=", ""));
   return {
     find: (issuer: string, subject: string): Promise<StoredIdentity | undefined> => bySubject(issuer, subject),
 

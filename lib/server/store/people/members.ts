@@ -4,8 +4,8 @@ import "server-only";
 import { createHash, randomUUID } from "node:crypto";
 import { type Kysely } from "kysely";
 import { type Role } from "@/lib/contract/people/roles";
-import { type Database, hasEffect, prepareOne } from "../database";
-import { dialectOf } from "../dialect";
+import { type Database, hasEffect, prepareQuery } from "../database";
+import { getDialect } from "../dialect";
 import { type Row, type Tables } from "../tables";
 
 export type Member = Omit<Row<"members">, "passwordHash" | "guestSeenAt"> & { passwordHash: string | undefined };
@@ -17,10 +17,10 @@ const GUESTS_AT_ONCE = 200;
 
 /** Work that looks for an owner, an address or an identity and then writes it runs one after the other. */
 export const oneMemberAtATime = <T>(database: Database, work: (trx: Kysely<Tables>) => Promise<T>) =>
-  dialectOf(database).runExclusive(database, "members", work);
+  getDialect(database).runExclusive(database, "members", work);
 
 export function createMemberStore(database: Database) {
-  const byId = prepareOne(database, database.selectFrom("members").selectAll().where("id", "=", ""));
+  const byId = prepareQuery(database, database.selectFrom("members").selectAll().where("id", "=", ""));
   return {
     async hasOwner(): Promise<boolean> {
       const row = await database.selectFrom("members").select("id").where("role", "=", "owner").limit(1).executeTakeFirst();
@@ -48,7 +48,7 @@ export function createMemberStore(database: Database) {
       const id = `guest-${createHash("sha256").update(email).digest("hex").slice(0, 32)}`;
       const of = { id, disabled: true, guestOf: hostId, guestSeenAt: now };
       // Both the id and the address identify the guest: of two tickets at once, one waits.
-      const member = await dialectOf(database).runExclusive(database, id, (trx) =>
+      const member = await getDialect(database).runExclusive(database, id, (trx) =>
         trx
           .insertInto("members")
           .values({ ...toRow({ name, email, role: "viewer", createdAt: now }), ...of })

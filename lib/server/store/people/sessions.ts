@@ -3,7 +3,7 @@
 import "server-only";
 import { sql } from "kysely";
 import { type Role } from "@/lib/contract/people/roles";
-import { type Database, prepareOne } from "../database";
+import { type Database, prepareQuery } from "../database";
 import { type Row } from "../tables";
 import { type Member, toMember } from "./members";
 
@@ -21,7 +21,7 @@ export function createSessionStore(database: Database) {
     .innerJoin("members", (join) =>
       join.onRef("members.id", "=", "sessions.memberId").onRef("members.sessionVersion", "=", "sessions.version"),
     );
-  const byId = prepareOne(
+  const byId = prepareQuery(
     database,
     sessionsOfMembers
       .selectAll("members")

@@ -6,8 +6,8 @@ import { type z } from "zod";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { parseJson } from "@/lib/contract/json/parse-json";
 import { tokenOperationsSchema } from "@/lib/contract/people/tokens";
-import { type Database, hasEffect, prepareOne } from "../database";
-import { dialectOf } from "../dialect";
+import { type Database, hasEffect, prepareQuery } from "../database";
+import { getDialect } from "../dialect";
 import { hashToken } from "../settings";
 import { type Row } from "../tables";
 
@@ -23,13 +23,13 @@ const MAX_LISTED = 1000;
 const USED_EVERY_MS = 60_000;
 
 export function createTokenStore(database: Database) {
-  const byHash = prepareOne(database, database.selectFrom("tokens").selectAll().where("tokenHash", "=", ""));
-  const byId = prepareOne(database, database.selectFrom("tokens").selectAll().where("id", "=", ""));
+  const byHash = prepareQuery(database, database.selectFrom("tokens").selectAll().where("tokenHash", "=", ""));
+  const byId = prepareQuery(database, database.selectFrom("tokens").selectAll().where("id", "=", ""));
   return {
     /** "taken": an active token of the member has this name; "full": the member has the maximum number. */
     async create({ token, ...fields }: NewToken): Promise<Token | "taken" | "full"> {
       const newToken: Token = { id: randomUUID(), ...fields, lastUsedAt: undefined, revokedAt: undefined };
-      return dialectOf(database).runExclusive(database, `tokens of ${newToken.memberId}`, async (transaction) => {
+      return getDialect(database).runExclusive(database, `tokens of ${newToken.memberId}`, async (transaction) => {
         const { createdAt: now, memberId } = newToken;
         // Writes first, so that in SQLite too no other process writes from here on.
         await transaction
