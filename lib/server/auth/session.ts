@@ -9,7 +9,7 @@ import { type Composition, type Parts } from "../composition-type";
 import { readCookie, sessionCookieName } from "../cookies";
 import { ADDRESS_HEADER } from "../limits/attempt-limit";
 import { type Member } from "../store/people/members";
-import { isUseUnwritten, type Session } from "../store/people/sessions";
+import { isUseOutdated, type Session } from "../store/people/sessions";
 
 export type RequestHeaders = Pick<Headers, "get">;
 export type LiveSession = { session: Session; member: Member };
@@ -51,7 +51,7 @@ export async function recordUse(
   session: Session,
   headers: RequestHeaders,
 ): Promise<void> {
-  if (!isUseUnwritten(session, now())) return;
+  if (!isUseOutdated(session, now())) return;
   try {
     await store.sessions.noteUse(session, { now: now(), address: headers.get(ADDRESS_HEADER) ?? undefined });
   } catch (err) {

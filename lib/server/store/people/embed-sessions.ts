@@ -1,4 +1,4 @@
-// Sessions opened by tickets of host pages, one for each slot.
+// Sessions opened with tickets of host pages, one per slot.
 
 import "server-only";
 import { randomUUID } from "node:crypto";
@@ -17,8 +17,8 @@ export type NewEmbedSession = Omit<EmbedSession, "id">;
 const pagesSchema = z.array(z.enum(embedPages)).catch([]);
 
 export function createEmbedSessionStore(database: Database) {
-  const byToken = prepareQuery(database, database.selectFrom("embedSessions").selectAll().where("tokenHash", "=", ""));
-  const byId = prepareQuery(database, database.selectFrom("embedSessions").selectAll().where("id", "=", ""));
+  const findByToken = prepareQuery(database, database.selectFrom("embedSessions").selectAll().where("tokenHash", "=", ""));
+  const findById = prepareQuery(database, database.selectFrom("embedSessions").selectAll().where("id", "=", ""));
   return {
     async begin(token: string, session: NewEmbedSession, now: number): Promise<EmbedSession> {
       const id = randomUUID();
@@ -29,12 +29,12 @@ export function createEmbedSessionStore(database: Database) {
     },
 
     async find(token: string): Promise<EmbedSession | undefined> {
-      const row = await byToken(hashToken(token));
+      const row = await findByToken(hashToken(token));
       return row && toSession(row);
     },
 
     async get(id: string): Promise<EmbedSession | undefined> {
-      const row = await byId(id);
+      const row = await findById(id);
       return row && toSession(row);
     },
 
@@ -43,7 +43,7 @@ export function createEmbedSessionStore(database: Database) {
       await database.updateTable("embedSessions").set({ theme, language }).where("id", "=", id).execute();
     },
 
-    /** Ends this person's session in this frame, and those that it was renewed from. */
+    /** Ends this member's session in this frame, and the sessions that it was renewed from. */
     async endFrame({ hostId, slot, memberId }: Pick<EmbedSession, "hostId" | "slot" | "memberId">): Promise<void> {
       const ofHost = database.deleteFrom("embedSessions").where("hostId", "=", hostId);
       await ofHost.where("slot", "=", slot).where("memberId", "=", memberId).execute();
