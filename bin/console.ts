@@ -18,7 +18,7 @@ import { lockDataFolder, respondWithSeen } from "@/lib/server/installation";
 import { ADDRESS_HEADER, createAttemptLimit } from "@/lib/server/limits/attempt-limit";
 import { getProcessState, waitForComposition } from "@/lib/server/running";
 import { applyProxyHeader } from "@/lib/server/sign-in-settings";
-import { addressReader, isProxy } from "@/lib/server/trusted-proxies";
+import { createAddressReader, isProxy } from "@/lib/server/trusted-proxies";
 import { createYieldQueue } from "@/lib/shared/async";
 import { type FeedAdmission, isForVisitors } from "@/lib/shared/http-types";
 import { networkOf } from "@/lib/shared/ip-address";
@@ -49,7 +49,7 @@ async function main(): Promise<void> {
   const isPage = (path: string) => !isApi(path);
   const embedPaths = createEmbedPaths();
   const judgeMethod = createMethodCheck(JSON.parse(readFileSync(join(settings.root, "dist/routes.json"), "utf8")));
-  const addressOf = addressReader(settings.proxies, () => getProcessState().composition?.log);
+  const addressOf = createAddressReader(settings.proxies, () => getProcessState().composition?.log);
   const sockets = createEventSockets((request) => admit(request, settings, addressOf(request)), { addressOf });
   const upgrades = { "/ws": sockets.handler, "/api/ws": sockets.handler };
   const nameOf = nameOwnRequests(settings);

@@ -17,7 +17,7 @@ import { getSearchParams } from "../requests/read-request";
 import { type StoredRun } from "../store/apps/app-runs";
 import { type StoredApp } from "../store/apps/apps";
 import { type ThumbnailSubject } from "../thumbnails/open-picture";
-import { edges, thumbnailAnswer } from "../thumbnails/thumbnail";
+import { edges, thumbnailResponse } from "../thumbnails/thumbnail";
 import { openApp } from "./open-app";
 import { getResultNumber, refreshRun, toRunView } from "./run-state";
 
@@ -112,7 +112,7 @@ export async function fetchThumbnail(context: AuthedContext, app: StoredApp, sub
   const edge = edges.find((edge) => String(edge) === edgeParam);
   if (edge === undefined) return failed(refusal("INVALID_QUERY", `edge: must be one of ${edges.join(", ")}`));
   const isFixed = "filename" in subject && /^[0-9a-f]{64}\b/.test(subject.filename);
-  return thumbnailAnswer(access.value, context.composition, { subject, edge, isFixed, asker: context.request }, false);
+  return thumbnailResponse(access.value, context.composition, { subject, edge, isFixed, asker: context.request }, false);
 }
 
 export async function readCover(context: AuthedContext, app: StoredApp): Promise<Result<string | undefined, Failure>> {

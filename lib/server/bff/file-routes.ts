@@ -25,9 +25,9 @@ import { runOperation } from "../operations/run-operation";
 import { getConnectionParam, readQuery, readBody, getSearchParams } from "../requests/read-request";
 import { bytesResponse, jsonResponse, unreadableHeaders } from "../requests/responses";
 import { sealRequest } from "../tasks/sealed-request";
-import { headersIfTooLarge, notFound, tooLargeToShow } from "../thumbnails/open-picture";
+import { headersIfTooLarge, previewNotFound, tooLargeToShow } from "../thumbnails/open-picture";
 import { thumbnailFits } from "../thumbnails/resize";
-import { edges, thumbnailAnswer } from "../thumbnails/thumbnail";
+import { edges, thumbnailResponse } from "../thumbnails/thumbnail";
 import { readBytes, splitHead } from "../upstream/streams";
 import { guarded, type Handler } from "./guard";
 import { bffRoute } from "./routes";
@@ -57,7 +57,7 @@ async function fetchFullPicture(access: Access, file: File, { headers, signal }:
   if (check === "as it is" || length > MAX_BYTES) return ok(bytesResponse(new Response(rest, { headers: result.value.headers })));
   const bytes = await readBytes(rest, MAX_BYTES, { signal });
   const newBytes = bytes && (await convertPicture(bytes, check));
-  if (!newBytes) return { ok: false, failure: notFound };
+  if (!newBytes) return { ok: false, failure: previewNotFound };
   const type = newBytes === bytes ? (result.value.headers.get("content-type") ?? "") : "image/webp";
   return ok(
     bytesResponse(new Response(Buffer.from(newBytes), { headers: { "content-type": type, "content-length": String(newBytes.length) } })),
@@ -132,7 +132,7 @@ export function thumbnailRoute(): Handler {
     // A content-addressed file never changes, nor does an asset of one version.
     const isFixed = "filename" in thumbnailQuery ? /^[0-9a-f]{64}\b/.test(thumbnailQuery.filename) : version !== undefined;
     const thumbnailRequest = { subject, edge: size, fit: requestedFit, version, isFixed, asker: request };
-    return thumbnailAnswer(access.value, context.composition, thumbnailRequest, connectionId !== undefined && isFixed);
+    return thumbnailResponse(access.value, context.composition, thumbnailRequest, connectionId !== undefined && isFixed);
   });
 }
 

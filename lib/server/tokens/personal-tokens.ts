@@ -43,34 +43,34 @@ export async function createToken(context: Context, body: TokenBody): Promise<Re
   });
   // Names must differ, because the audit log identifies tokens by name.
   if (newToken === "taken") return failed(invalidField("name", "is already used by another of your tokens"));
-  if (newToken === "full") return failed(tooMany);
-  const [view] = await viewsOf(context, [newToken]);
+  if (newToken === "full") return failed(tooManyTokens);
+  const [view] = await toViews(context, [newToken]);
   return view ? ok({ token, view }) : failed(noSuchToken);
 }
 
 export async function listTokens(context: Context, scope: "own" | "others"): Promise<Result<TokenView[], Failure>> {
   const { tokens } = context.composition.store;
-  if (scope === "own") return ok(await viewsOf(context, await tokens.list(context.viewer.memberId)));
+  if (scope === "own") return ok(await toViews(context, await tokens.list(context.viewer.memberId)));
   if (!hasRole(context.viewer.role, "admin")) return failed(adminOnly);
   return ok(
-    await viewsOf(
+    await toViews(
       context,
       (await tokens.list()).filter(({ memberId }) => memberId !== context.viewer.memberId),
     ),
   );
 }
 
-/** The view names its owner; a token that had already ended stays unchanged. */
+/** Returns the token with its owner. A token that has already ended is unchanged. */
 export async function revokeToken(context: Context, id: string): Promise<Result<TokenView, Failure>> {
   const { store, now } = context.composition;
   const token = await store.tokens.get(id);
   if (!token || (token.memberId !== context.viewer.memberId && !hasRole(context.viewer.role, "admin"))) return failed(noSuchToken);
   await store.tokens.revoke(id, now());
-  const [view] = await viewsOf(context, [{ ...token, revokedAt: token.revokedAt ?? now() }]);
+  const [view] = await toViews(context, [{ ...token, revokedAt: token.revokedAt ?? now() }]);
   return view ? ok(view) : failed(noSuchToken);
 }
 
-export async function tokenFacts({ store }: Parts<"store">, id: string): Promise<{ target: string; outcome?: string }> {
+export async function describeToken({ store }: Parts<"store">, id: string): Promise<{ target: string; outcome?: string }> {
   const token = await store.tokens.get(id);
   const member = token && (await store.members.get(token.memberId));
   if (!token || !member) return { target: id };
@@ -78,19 +78,19 @@ export async function tokenFacts({ store }: Parts<"store">, id: string): Promise
 }
 
 /** Returns connection names only if the viewer may use them. */
-async function viewsOf(context: Context, tokens: readonly Token[]): Promise<TokenView[]> {
+async function toViews(context: Context, tokens: readonly Token[]): Promise<TokenView[]> {
   const { store, now } = context.composition;
   const [members, connections] = await Promise.all([store.members.list(), usableConnections(context)]);
   const memberNames = new Map(members.map(({ id, name }) => [id, name]));
   const names = new Map(connections.map(({ id, name }) => [id, name]));
-  const named = (id: string) => ({ id, name: names.get(id) });
+  const toNamedConnection = (id: string) => ({ id, name: names.get(id) });
   return tokens.map((token) => ({
     id: token.id,
     name: token.name,
     member: { id: token.memberId, name: memberNames.get(token.memberId) ?? "" },
     role: token.role,
-    connection: named(token.connectionId),
-    connections: token.connectionIds?.map(named),
+    connection: toNamedConnection(token.connectionId),
+    connections: token.connectionIds?.map(toNamedConnection),
     operations: token.operations,
     state: token.revokedAt !== undefined ? "revoked" : isTokenExpired(token, now()) ? "expired" : "active",
     createdAt: token.createdAt,
@@ -100,4 +100,4 @@ async function viewsOf(context: Context, tokens: readonly Token[]): Promise<Toke
 }
 
 const noSuchToken = refusal("NOT_FOUND", "There is no such token.");
-const tooMany = refusal("CONFLICT", `You have ${MAX_TOKENS} tokens. Revoke one first.`);
+const tooManyTokens = refusal("CONFLICT", `You have ${MAX_TOKENS} tokens. Revoke one first.`);

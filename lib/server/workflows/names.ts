@@ -8,7 +8,7 @@ import { maskText } from "@/lib/contract/secrets/secret-texts";
 import { nameInExtraData } from "@/lib/contract/workflow/workflow-name";
 import { type Composition, type Parts } from "../composition-type";
 import { findExpectedRuns } from "../job-index/run-times";
-import { indexOf } from "../upstream/answer-reader";
+import { buildClassIndex } from "../upstream/answer-reader";
 import { classesIn } from "./seen-names";
 
 const MAX_ID = 200;
@@ -21,7 +21,7 @@ export async function withNames(operation: Operation, from: From, value: unknown
   const { composition, connection } = from;
   if (operation.subject === "submission")
     await recordNames(composition, connection.id, submittedId(body), nameInExtraData(objectOf(body)?.extra_data));
-  if (operation.subject === "nodes") composition.classNames.record(connection.id, indexOf(value));
+  if (operation.subject === "nodes") composition.classNames.record(connection.id, buildClassIndex(value));
   if (operation.subject === "job")
     await recordNames(
       composition,

@@ -6,7 +6,7 @@ import { createHttpServer, type HttpServer } from "@/lib/http/server";
 import { checkNetwork } from "@/lib/server/doctor/network";
 import { readEnv } from "@/lib/server/env";
 import { PROOF_HEADER, createDoctorProof, respondWithSeen, SEEN_HEADER } from "@/lib/server/installation";
-import { addressReader } from "@/lib/server/trusted-proxies";
+import { createAddressReader } from "@/lib/server/trusted-proxies";
 import { freePort } from "@/tests/support/free-port";
 import { createHarness, type Harness } from "@/tests/support/harness";
 import { startNginx } from "@/tests/support/nginx";
@@ -23,7 +23,7 @@ beforeAll(async () => {
   harness = await createHarness();
   front = await freePort();
   publicUrl = `http://127.0.0.1:${front}`;
-  const addressOf = addressReader(readEnv({ LIGHTDESK_TRUST_PROXY: "127.0.0.1" }).proxies, () => undefined);
+  const addressOf = createAddressReader(readEnv({ LIGHTDESK_TRUST_PROXY: "127.0.0.1" }).proxies, () => undefined);
   const hosts = hostsOf({ host: "127.0.0.1", publicUrl });
   server = createHttpServer({ patienceMs: 60_000, hosts, isPage: () => false }, (request, response) => {
     respondWithSeen(request, response, { authSecret: harness.console.authSecret, addressOf, nowMs: Date.now() });

@@ -1,10 +1,10 @@
 import { consoleRoute } from "@/lib/server/bff/routes";
 import { getIdParam } from "@/lib/server/requests/read-request";
 import { toEmptyResponse } from "@/lib/server/requests/responses";
-import { revokeToken, tokenFacts } from "@/lib/server/tokens/personal-tokens";
+import { revokeToken, describeToken } from "@/lib/server/tokens/personal-tokens";
 
 export const DELETE = consoleRoute("revokeToken", { role: "runner", session: true }, async (context) => {
   const id = getIdParam(context);
-  context.annotateAudit(await tokenFacts(context.composition, id));
+  context.annotateAudit(await describeToken(context.composition, id));
   return toEmptyResponse(await revokeToken(context, id));
 });
