@@ -31,12 +31,12 @@ import { openStore, requireConsoleRows } from "./store/store";
 import { createBreaker } from "./thumbnails/breaker";
 import { createAnswerCache } from "./upstream/answer-cache";
 import { createAnswerReader } from "./upstream/answer-reader";
-import { catalogueReader } from "./upstream/catalogue-reader";
+import { createCatalogueReader } from "./upstream/catalogue-reader";
 import { createResponseTracker } from "./upstream/deadline";
 import { withoutKeyInHeaders } from "./upstream/key-gate";
 import { createLocalDialect } from "./upstream/local-dialect/local-dialect";
 import { createGuardedSend, createHttpSend, type GuardedSend, isEmbedded } from "./upstream/send";
-import { listenToService } from "./upstream/service-events";
+import { subscribeToService } from "./upstream/service-events";
 import { createUpstream, type UpstreamLimits } from "./upstream/upstream";
 import { createWebhooks } from "./webhooks/watch";
 import { createClassNames, createSeenNames } from "./workflows/seen-names";
@@ -125,7 +125,7 @@ function createComposition({ env, now = Date.now, logDestination, upstreamLimits
     answers: responseReader,
     parsed: jobAnswers.parsedFor(connectionId, apiKey),
     onChange: () => noteChange({ baseUrl }),
-    readCatalogue: catalogueReader({ answers: responseReader, cache: catalogues, connectionId }),
+    readCatalogue: createCatalogueReader({ answers: responseReader, cache: catalogues, connectionId }),
     connectionId,
     responseTracker: isEmbedded(baseUrl) ? undefined : { of: responseTracker, service: `${connectionId} ${baseUrl}` },
   });
@@ -229,7 +229,7 @@ function createComposition({ env, now = Date.now, logDestination, upstreamLimits
     listenTo: async (target, client, listener) =>
       isEmbedded(target.baseUrl)
         ? getService().listen(target.apiKey ?? "", client, (message) => listener.send(message))
-        : listenToService(target, client, listener),
+        : subscribeToService(target, client, listener),
     clientId,
     liveOutputs,
     jobAnswers,

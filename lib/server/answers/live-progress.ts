@@ -13,7 +13,7 @@ import { type Outputs } from "@/lib/contract/schemas/execution";
 import { feedEnds, type FeedTarget } from "@/lib/shared/http-types";
 import { type Parts, type Target } from "../composition-type";
 import { type Connection } from "../store/connections";
-import { keyGate } from "../upstream/key-gate";
+import { createKeyGate } from "../upstream/key-gate";
 import { isEmbedded } from "../upstream/send";
 import { type Upstream } from "../upstream/upstream";
 import { isNeeded, isStateChange, type LiveReport, MAX_PREVIEW_BYTES, type Preview, type Watcher } from "./live-outputs";
@@ -22,7 +22,7 @@ import { redactForBrowser, type Source } from "./redact";
 const MAX_WAITING_BYTES = 16 * 1024 * 1024;
 
 export function createMessageRedactor(from: Source, target: FeedTarget): FeedTarget {
-  const gate = keyGate(from.apiKey);
+  const gate = createKeyGate(from.apiKey);
   let pendingBytes = 0;
   let last = Promise.resolve();
 

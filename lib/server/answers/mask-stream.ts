@@ -7,7 +7,7 @@ import { parseExactJson } from "@/lib/contract/json/parse-json";
 import { isSecretName } from "@/lib/contract/secrets/mask-secrets";
 import { endOfWindow, MASK, maskText, WINDOW } from "@/lib/contract/secrets/secret-texts";
 import { toByteStream } from "@/lib/shared/web-stream";
-import { keyGate } from "../upstream/key-gate";
+import { createKeyGate } from "../upstream/key-gate";
 
 /** Deeper values are masked. The parser of masked responses has the same limit. */
 const MAX_VISIBLE_DEPTH = 200;
@@ -34,7 +34,7 @@ type Level = {
 type OpenText = { isSecret: boolean; isName: boolean; name: string; text: string; pendingText: string; raw: string; isEmpty: boolean };
 
 function createMasker(apiKey: string | undefined) {
-  const gate = keyGate(apiKey);
+  const gate = createKeyGate(apiKey);
   let level: Level | undefined;
   let text: OpenText | undefined;
   let word = "";

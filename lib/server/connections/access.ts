@@ -13,7 +13,7 @@ import { checkChangeRights, checkViewer, type Context, type Viewer } from "../au
 import { type Composition, type Target } from "../composition-type";
 import { openApiKey } from "../keys/key-ring";
 import { type Connection } from "../store/connections";
-import { absent } from "../upstream/failures";
+import { notImplementedByService } from "../upstream/failures";
 import { type CallInput } from "../upstream/outgoing";
 import { isEmbedded } from "../upstream/send";
 import { type Upstream, type UpstreamOptions } from "../upstream/upstream";
@@ -211,7 +211,7 @@ async function open(context: Context, id: string | undefined, find: typeof findV
 function checkAbsentCapability({ capabilities }: Composition, { id }: Connection, operation: Operation): Failure | undefined {
   const { capability } = operation;
   if (capability === undefined || capability === "tasks.cancel") return undefined;
-  return capabilities.get(id, capability) === false ? absent(operation) : undefined;
+  return capabilities.get(id, capability) === false ? notImplementedByService(operation) : undefined;
 }
 
 /** Access to the jobs can be revoked at any time. */

@@ -11,7 +11,7 @@ import { withTimeout, yieldInOrder } from "@/lib/shared/async";
 import { bodyBounds, exceededBound, LARGE_BODY } from "@/lib/shared/json-depth";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { type RouteContext } from "../context";
-import { callerWentAway } from "../upstream/failures";
+import { clientGone } from "../upstream/failures";
 import { readBytes } from "../upstream/streams";
 
 const MAX_JSON_BYTES = 16 * 1024 * 1024;
@@ -70,7 +70,7 @@ export async function readBody({ composition, request }: Sender, maxBytes = MAX_
   // A body ends early only if the sender disconnected.
   const bodyPromise = readBytes(request.body, maxBytes).catch(() => "client-gone" as const);
   const bytes = await withTimeout(bodyPromise, requestTimeoutMs, () => "late" as const);
-  if (bytes === "client-gone") return failed(callerWentAway());
+  if (bytes === "client-gone") return failed(clientGone());
   if (bytes === "late") return failed(refusal("REQUEST_TIMEOUT", `The body was not complete after ${requestTimeoutMs / 1000} s.`));
   return bytes ? ok(new Uint8Array(bytes)) : failed(refusal("FILE_TOO_LARGE", `The body is larger than ${maxBytes} bytes.`));
 }

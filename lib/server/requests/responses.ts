@@ -7,7 +7,7 @@ import { decodePercent, toPlainLine } from "@/lib/contract/plain-line";
 import { LENGTH_HEADER, UNREADABLE_HEADER } from "@/lib/shared/headers";
 import { ok, type Result } from "@/lib/shared/result";
 import { toByteStream } from "@/lib/shared/web-stream";
-import { oneChunk } from "../upstream/streams";
+import { toStream } from "../upstream/streams";
 
 const commonHeaders: Readonly<Record<string, string>> = {
   "x-content-type-options": "nosniff",
@@ -53,7 +53,7 @@ export function jsonTextResponse(json: string): Response {
 
 /** Doesn't copy the bytes, which may be 30 MB. */
 export function jsonBytesResponse(json: Uint8Array): Response {
-  return buildJsonResponse(oneChunk(json), json.byteLength, 200, new Headers());
+  return buildJsonResponse(toStream(json), json.byteLength, 200, new Headers());
 }
 
 export function unreadableHeaders(count: number): Headers {

@@ -8,7 +8,7 @@ import { type DiskCache } from "@/lib/shared/disk-cache";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { redactForBrowser } from "../answers/redact";
 import { type Access } from "../connections/access";
-import { callerWentAway, unreachable, unreadable } from "../upstream/failures";
+import { clientGone, unreachable, unreadable } from "../upstream/failures";
 import { isEmbedded } from "../upstream/send";
 import { readBytes } from "../upstream/streams";
 import { type Breaker } from "./breaker";
@@ -61,7 +61,7 @@ type ThumbnailRequest = { subject: ThumbnailSubject; edge: number; fit: Thumbnai
 
 async function createThumbnail(access: Access, breaker: Breaker, thumbnailRequest: ThumbnailRequest): Promise<Result<Uint8Array, Failure>> {
   // No client waits for it any more, so the next one can start.
-  if (thumbnailRequest.signal.aborted) return failed(callerWentAway());
+  if (thumbnailRequest.signal.aborted) return failed(clientGone());
   const { id } = access.connection;
   const waitMs = breaker.enterMs(id);
   if (waitMs > 0) return failed({ ...unavailable, retryAfterMs: waitMs });
@@ -69,7 +69,7 @@ async function createThumbnail(access: Access, breaker: Breaker, thumbnailReques
   let outcome: Parameters<Breaker["record"]>[1] = "left";
   try {
     const thumbnailResult = await drawSubjectOrFile(access, { ...thumbnailRequest, wait });
-    if (!thumbnailResult.ok && thumbnailRequest.signal.aborted) return failed(callerWentAway());
+    if (!thumbnailResult.ok && thumbnailRequest.signal.aborted) return failed(clientGone());
     outcome = !thumbnailResult.ok && wait.wasLate() ? "silent" : "answered";
     return thumbnailResult;
   } finally {
@@ -112,7 +112,7 @@ async function drawPicture(access: Access, drawing: Drawing, openedPicture: Open
   // The service has resized a very long picture to a strip, so it is requested again in the required size.
   const largerResult = await shrink(access, drawing, await openSubject(access, { ...drawing, edge: requestedEdge }));
   // Cancelled while fetching the larger picture. The strip must not be cached in its place.
-  if (drawing.signal.aborted) return failed(callerWentAway());
+  if (drawing.signal.aborted) return failed(clientGone());
   return ok(largerResult.ok ? largerResult.value.thumbnail : thumbnail);
 }
 

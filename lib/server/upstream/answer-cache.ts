@@ -6,7 +6,7 @@ import { type Failure } from "@/lib/contract/failure";
 import { createSharedCalls } from "@/lib/shared/async";
 import { createLru } from "@/lib/shared/lru";
 import { failed, type Result } from "@/lib/shared/result";
-import { callerWentAway } from "./failures";
+import { clientGone } from "./failures";
 
 export const SHARED_MS = 250;
 /** Parsed values need several times the memory of their bytes. */
@@ -28,7 +28,7 @@ export type AnswerCache = ReturnType<typeof createAnswerCache>;
 
 export function createAnswerCache(sharedMs = SHARED_MS) {
   // Failures are not cached, because the next request may succeed.
-  const calls = createSharedCalls<Outcome>({ keepMs: sharedMs, isKept: ({ ok }) => ok, whenLeft: failed(callerWentAway()) });
+  const calls = createSharedCalls<Outcome>({ keepMs: sharedMs, isKept: ({ ok }) => ok, whenLeft: failed(clientGone()) });
   const parsedValues = createLru<string, { bytes: Uint8Array; read: ParsedAnswer }>({
     max: MAX_PARSED_BYTES,
     sizeOf: ({ bytes }) => bytes.byteLength,

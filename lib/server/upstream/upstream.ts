@@ -15,23 +15,23 @@ import { type AnswerReader } from "./answer-reader";
 import { type Catalogue, type JsonReader, type ReadAnswer } from "./catalogue-reader";
 import { type AbortRead, createDeadline, type ResponseTracker } from "./deadline";
 import {
-  absent,
+  notImplementedByService,
   asUpstreamNotFound,
-  callerWentAway,
-  lookupOf,
-  notAddressable,
+  clientGone,
+  findLookup,
+  invalidIdFailure,
   refusal,
   timedOut,
   tooLarge,
   unreachable,
   unreadable,
 } from "./failures";
-import { keyGate } from "./key-gate";
+import { createKeyGate } from "./key-gate";
 import { openBytes } from "./open-bytes";
-import { type CallInput, isAddressable, rawPath, toRequest, toUrl } from "./outgoing";
-import { answerFor, MAX_INLINE_BYTES, MAX_JSON_BYTES, readBody, TooLargeAnswer } from "./read-body";
+import { type CallInput, isAddressable, buildRawPath, buildRequest, buildUrl } from "./outgoing";
+import { findExpectedAnswer, MAX_INLINE_BYTES, MAX_JSON_BYTES, readBody, TooLargeAnswer } from "./read-body";
 import { type Send } from "./send";
-import { readBytes, watched } from "./streams";
+import { readBytes, watchChunks } from "./streams";
 
 const MAX_REFUSAL_LENGTH = 1024 * 1024;
 
@@ -47,7 +47,7 @@ type Context<T> = {
 
 async function readAnswer<T>(response: Response, context: Context<T>): Promise<Result<UpstreamAnswer<T | undefined>, Failure>> {
   const { operation, baseUrl, now, apiKey } = context;
-  const gate = keyGate(apiKey);
+  const gate = createKeyGate(apiKey);
   if (response.status >= 400) {
     const body = await readBytes(response.body, MAX_REFUSAL_LENGTH);
     return failed(refusal(response, body ? await gate.text(toText(body)) : "", { operation, now }));
@@ -56,7 +56,7 @@ async function readAnswer<T>(response: Response, context: Context<T>): Promise<R
     await response.body?.cancel();
     return failed(unreadable(baseUrl, response.status, `it redirects (${response.status})`));
   }
-  const expected = answerFor(operation, response.status);
+  const expected = findExpectedAnswer(operation, response.status);
   if (expected?.kind !== "json") {
     await response.body?.cancel();
     return ok({ status: response.status, value: undefined });
@@ -220,10 +220,10 @@ export function createUpstream(options: UpstreamOptions): Upstream {
       endWait = undefined;
       responseTracker?.of.answered(responseTracker.service);
     };
-    const watchedInput = input.body && { ...input, body: { ...input.body, stream: watched(input.body.stream, deadline.touch) } };
+    const watchedInput = input.body && { ...input, body: { ...input.body, stream: watchChunks(input.body.stream, deadline.touch) } };
     try {
-      const url = toUrl(baseUrl, operation, input);
-      const request = toRequest(url, operation, watchedInput ?? input, apiKey, deadline.signal);
+      const url = buildUrl(baseUrl, operation, input);
+      const request = buildRequest(url, operation, watchedInput ?? input, apiKey, deadline.signal);
       const response = await options.send(request, answered);
       answered();
       options.record?.(operation, response.status);
@@ -233,10 +233,10 @@ export function createUpstream(options: UpstreamOptions): Upstream {
       return await readAnswer(response, { operation, baseUrl, apiKey, now: now(), readJson });
     } catch (error) {
       if (deadline.expired) return failed(timedOut(baseUrl, quietMs));
-      if (input.signal?.aborted) return failed(callerWentAway());
+      if (input.signal?.aborted) return failed(clientGone());
       if (error instanceof TooLargeAnswer) {
         error.discard();
-        return failed(tooLarge(baseUrl, rawPath(operation, input, options.connectionId)));
+        return failed(tooLarge(baseUrl, buildRawPath(operation, input, options.connectionId)));
       }
       return failed(unreachable(baseUrl, error));
     } finally {
@@ -251,7 +251,7 @@ export function createUpstream(options: UpstreamOptions): Upstream {
     input: CallInput,
     reader: JsonReader<T>,
   ): Promise<Result<UpstreamAnswer<T | undefined>, Failure>> {
-    if (!isAddressable(operation, input)) return failed(notAddressable());
+    if (!isAddressable(operation, input)) return failed(invalidIdFailure());
     const attempts = input.limits?.attempts ?? limits.attempts;
     for (let attempt = 1; ; attempt += 1) {
       const wait = isRead(operation) && input.waits ? { isAnsweredElsewhere: false } : undefined;
@@ -261,7 +261,7 @@ export function createUpstream(options: UpstreamOptions): Upstream {
       if (result.ok || operation.method !== "GET" || attempt >= attempts) return result;
       const waitMs = waitBeforeRetry(result.failure, limits.firstRetryMs * 2 ** (attempt - 1));
       if (waitMs === undefined || waitMs > limits.longestWaitMs) return result;
-      if (!(await sleep(waitMs, { signal: input.signal }))) return failed(callerWentAway());
+      if (!(await sleep(waitMs, { signal: input.signal }))) return failed(clientGone());
     }
   }
 
@@ -277,7 +277,7 @@ export function createUpstream(options: UpstreamOptions): Upstream {
     const listing = listingOf(operation);
     if (!listing) return decided(operation, input, result);
     if (result.ok || result.failure.status !== 404 || !isAddressable(operation, input)) return result;
-    if (!(await sleep(limits.firstRetryMs, { signal: input.signal }))) return failed(callerWentAway());
+    if (!(await sleep(limits.firstRetryMs, { signal: input.signal }))) return failed(clientGone());
     const again = await exchange(operation, input, reader);
     if (again.ok || again.failure.status !== 404) return again;
     const list = await exchange(listing, { query: { offset: 0, limit: 1 }, signal: input.signal, limits: input.limits }, readUnmasked);
@@ -291,14 +291,14 @@ export function createUpstream(options: UpstreamOptions): Upstream {
     result: Result<UpstreamAnswer<T>, Failure>,
   ): Promise<Result<UpstreamAnswer<T>, Failure>> {
     if (result.ok || result.failure.status !== 404 || isMissingOperation(result.failure)) return result;
-    const lookup = isAddressable(operation, input) ? lookupOf(operation, input) : undefined;
+    const lookup = isAddressable(operation, input) ? findLookup(operation, input) : undefined;
     if (!lookup) return result;
     const lookupResult = await exchange(lookup.operation, lookup.input, readUnmasked);
     if (!lookupResult.ok || !lookup.finds(lookupResult.value.value)) return result;
     if (lookup.only !== undefined && !options.isSecond?.(operation, lookup.only)) return result;
     // A read that fails for one item proves nothing about others.
     if (!isRead(operation)) options.record?.(operation, 501);
-    return failed(absent(operation, result.failure));
+    return failed(notImplementedByService(operation, result.failure));
   }
 
   // The typed signature for callers: AnswerOf takes its type from the schema that made the value.
@@ -325,7 +325,7 @@ export function createUpstream(options: UpstreamOptions): Upstream {
     forward: async (operation, input = {}) => {
       const refused = await options.refusalOf?.(operation, input);
       if (refused) return failed(refused);
-      if (!isAddressable(operation, input)) return failed(notAddressable());
+      if (!isAddressable(operation, input)) return failed(invalidIdFailure());
       const openOptions = { ...options, limitMs: input.limits?.exchangeMs ?? limits.readMs, now };
       return observedCall(operation, () => openBytes(openOptions, operation, input));
     },

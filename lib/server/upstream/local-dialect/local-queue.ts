@@ -7,7 +7,7 @@ import { anyCount, loosely } from "@/lib/contract/schemas/lenient";
 import {
   ignoreTooLarge,
   isJobListUnavailable,
-  jobIdOf,
+  getJobId,
   jobNotFound,
   jsonResponse,
   type LocalExchange,
@@ -43,7 +43,7 @@ export const historyTranslations: readonly Translation[] = [
     method: "GET",
     path: /\/api\/history_v2\/([^/]+)$/,
     async translate(exchange) {
-      const id = jobIdOf(exchange);
+      const id = getJobId(exchange);
       const entry = readEntry(await unwrap(exchange.server.entry(id)));
       if (!entry) return jsonResponse({ code: "NOT_FOUND", message: "There is no such entry in the history." }, 404);
       const [priority, prompt_id, prompt, extra_data, outputs_to_execute] = entry.prompt;
@@ -63,7 +63,7 @@ export const historyTranslations: readonly Translation[] = [
   },
 ];
 
-/** The number of ended jobs. Undefined if the server has no readable list: the newest entries are then read and sliced to the page. */
+/** The number of ended jobs. Undefined without a readable list: then the newest entries are read and sliced to the page. */
 async function countEnded({ call }: LocalExchange): Promise<number | undefined> {
   const response = await call("/api/jobs", { query: { status: ENDED_STATUSES, limit: 1 } });
   if (isJobListUnavailable(response)) return void (await response.body?.cancel());
@@ -93,7 +93,7 @@ export const queueTranslations: readonly Translation[] = [
     path: /\/api\/queue$/,
     async translate({ server }) {
       const { queue_running, queue_pending } = await unwrap(server.queue());
-      // The lowest priority runs first; the list has no guaranteed order.
+      // The lowest priority runs first. The list itself is in no guaranteed order.
       const pending = queue_pending.sort((queue, other) => (queue?.[0] ?? 0) - (other?.[0] ?? 0));
       return jsonResponse({ queue_running: queue_running.map(toTuple), queue_pending: pending.map(toTuple) });
     },
@@ -114,16 +114,16 @@ export const queueTranslations: readonly Translation[] = [
     },
   },
   {
-    // The server cannot cancel a job by its id: a waiting job is removed from the queue, a running one is interrupted.
+    // The server cannot cancel a job by id, so a waiting job is removed from the queue, and a running one is interrupted.
     method: "POST",
     path: /\/api\/job\/([^/]+)\/cancel$/,
     async translate(exchange) {
-      const id = jobIdOf(exchange);
+      const id = getJobId(exchange);
       const { server } = exchange;
-      const before = await readIds(exchange);
-      if (before.waiting.includes(id) && (await removeFromQueue(exchange, [id])).length > 0) return jsonResponse({ cancelled: true });
-      // It may have started since the first read.
-      const { running } = before.waiting.includes(id) ? await readIds(exchange) : before;
+      const queueIds = await readIds(exchange);
+      if (queueIds.waiting.includes(id) && (await removeFromQueue(exchange, [id])).length > 0) return jsonResponse({ cancelled: true });
+      // The job may have started since the first read.
+      const { running } = queueIds.waiting.includes(id) ? await readIds(exchange) : queueIds;
       if (running.includes(id)) {
         await unwrap(server.interrupt(id));
         return jsonResponse({ cancelled: true });
