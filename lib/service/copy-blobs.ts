@@ -9,7 +9,7 @@ import { createLimiter } from "@/lib/shared/async";
 import { type BlobBackend } from "./assets/blob-store";
 import { claimBackend, createFolderBackend } from "./assets/blobs/folder-backend";
 import { markLocalBlobs, openSharedBackend } from "./assets/blobs/open-blobs";
-import { makeFolders } from "./assets/folders";
+import { createFolders } from "./assets/folders";
 import { type BlobSetting, blobSettingSchema, blobSettingText } from "./blob-setting";
 import { type ServiceLog } from "./options";
 import { asRefusal } from "./service-error";
@@ -44,7 +44,7 @@ export async function copyBlobs({ dataDir, settings, to: targetText, log, onProg
   if (databaseUrl === undefined && !existsSync(file))
     throw new Error(`LIGHTDESK_DATA_DIR must be the data folder of a service (${dataDir} contains no service.sqlite).`);
   await requireRows(dataDir, databaseUrl);
-  const folders = makeFolders(dataDir);
+  const folders = createFolders(dataDir);
   const database = await (databaseUrl === undefined ? openDatabase(file, Date.now) : openPostgres(databaseUrl, Date.now));
   // A separate folder, because a running service evicts files from its own.
   const blobCopies = await mkdtemp(join(folders.temp, "copies-"));

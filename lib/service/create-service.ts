@@ -12,7 +12,7 @@ import { removeDeadLeases } from "./assets/blobs/leases";
 import { openBlobs, otherBlobStore } from "./assets/blobs/open-blobs";
 import { collectBlob } from "./assets/change-asset";
 import { shipPublicAssets } from "./assets/create-asset";
-import { evictOldest, type Folders, makeFolders } from "./assets/folders";
+import { evictOldest, type Folders, createFolders } from "./assets/folders";
 import { createThumbnails } from "./assets/thumbnails";
 import { createDownloads } from "./downloads/downloads";
 import { type PruneParts, pruneTasks } from "./downloads/task-rows";
@@ -72,7 +72,7 @@ export async function startService(options: ServiceOptions) {
   const lock = lockDataFolder(options.dataDir);
   let openedDatabase: OpenedDatabase | undefined;
   try {
-    const folders = makeFolders(options.dataDir);
+    const folders = createFolders(options.dataDir);
     for (const folder of [folders.temp, folders.work]) await emptyFolder(folder);
     openedDatabase = await openServiceDatabase(settings.databaseUrl, { folders, settings, now, log });
     const { database, assetSearch, processes, createQueue } = openedDatabase;

@@ -7,9 +7,9 @@ import { createLimiter } from "@/lib/shared/async";
 import { decodableHeader, ImageTooLarge, withImage } from "@/lib/shared/decode-image";
 import { ServiceError } from "../service-error";
 import { type Database, query, type Reader, type Transaction } from "../store/database";
-import { fileNameOf, type StoredAsset } from "./asset-view";
+import { getFileName, type StoredAsset } from "./asset-view";
 import { type BlobStore } from "./blob-store";
-import { createTogether } from "./create-asset";
+import { createAll } from "./create-asset";
 import { findFiles } from "./file-names";
 import { isRaster, MAX_PIXELS } from "./media-type";
 import { type StagedFile, stageFile } from "./staged-file";
@@ -88,11 +88,11 @@ async function makeLayers(stores: Stores, userId: number, upload: StagedFile, or
       stagedLayers.push({ staged: await stageFile(files[layer]), newAsset: { ownerId: userId, name, tags, metadata } });
     }
     const names: MaskNames = { result: "", mask: "", paint: "", painted: "" };
-    const [result] = await createTogether(stores, stagedLayers, async (tx, created) => {
+    const [result] = await createAll(stores, stagedLayers, async (tx, created) => {
       for (const [index, layer] of layers.entries()) {
         const asset = created[index]?.asset;
         // eslint-disable-next-line lightdesk/outside-key -- one of four constant names
-        if (asset) names[layer] = fileNameOf(asset);
+        if (asset) names[layer] = getFileName(asset);
       }
       await remember(tx, userId, names);
     });

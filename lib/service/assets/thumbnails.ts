@@ -12,7 +12,7 @@ import { codeOf } from "@/lib/shared/error-codes";
 import { readCached, writeCached } from "@/lib/shared/files";
 import { createLru } from "@/lib/shared/lru";
 import { telemetry } from "@/lib/shared/telemetry";
-import { fileNameOf } from "./asset-view";
+import { getFileName } from "./asset-view";
 import { type FindReferenced } from "./blob-store";
 import { evictOldest, sweepCacheFolder } from "./folders";
 import { MAX_PIXELS, type PreviewKind, previewKindOf } from "./media-type";
@@ -167,7 +167,7 @@ export function createThumbnails(
     const { hash } = content;
     const cachedWebp = await cache.read(hash, String(edge));
     if (cachedWebp) return { webp: cachedWebp, isOwn: true, isKept: true };
-    const kind = previewKindOf(content.media_type, fileNameOf(content));
+    const kind = previewKindOf(content.media_type, getFileName(content));
     const webp = await inFile(async (source) => {
       await requireBytes(source);
       return kind === "image" ? inTurn(() => shrink(source, edge)) : makeMoving(content, kind, source, edge);

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { findAsset, type StoredAsset } from "../assets/asset-view";
 import { type BlobStore } from "../assets/blob-store";
-import { createIfStored, createTogether } from "../assets/create-asset";
+import { createIfStored, createAll } from "../assets/create-asset";
 import { quotaExceeded, remainingQuota, usedBytes } from "../assets/quota";
 import { type StagedFile } from "../assets/staged-file";
 import { readRecord, readStrings } from "../jobs/job-row";
@@ -119,7 +119,7 @@ async function endWithContent(parts: RunParts, task: StoredTask, hash: string, n
 
 async function endWithFile(parts: RunParts, task: StoredTask, staged: StagedFile, name: string): Promise<void> {
   const newAsset = { ...(await newAssetOf(parts, task)), name };
-  await createTogether(parts, [{ staged, newAsset }], async (tx, [created]) => {
+  await createAll(parts, [{ staged, newAsset }], async (tx, [created]) => {
     if (created) await complete(tx, parts, task, created.asset);
   });
 }

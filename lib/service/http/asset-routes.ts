@@ -1,7 +1,7 @@
 import { type Operation } from "@/lib/contract/operation";
 import { operations } from "@/lib/contract/operations";
 import { type AssetsQuery } from "@/lib/contract/schemas/asset";
-import { fileNameOf, readAssets, readMetadata, readPreviews, type StoredAsset, toAsset } from "../assets/asset-view";
+import { getFileName, readAssets, readMetadata, readPreviews, type StoredAsset, toAsset } from "../assets/asset-view";
 import { addTags, deleteAsset, editAsset, removeTags, requireAsset, requireChangeable } from "../assets/change-asset";
 import { createFromHash, createFromStaged, isStored } from "../assets/create-asset";
 import { type AssetSearch, readFilter } from "../assets/search/asset-search";
@@ -116,7 +116,7 @@ export function assetRoutes(parts: Parts): Route[] {
         mediaType,
         etag: hash,
         modifiedMs,
-        fileName: name || fileNameOf(asset),
+        fileName: name || getFileName(asset),
         disposition,
         immutable: false,
       });

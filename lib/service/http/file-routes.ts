@@ -1,8 +1,8 @@
 import { operations } from "@/lib/contract/operations";
-import { fileNameOf, type StoredAsset } from "../assets/asset-view";
+import { getFileName, type StoredAsset } from "../assets/asset-view";
 import { type BlobStore, openFile } from "../assets/blob-store";
 import { createFromStaged } from "../assets/create-asset";
-import { findByName, hashOfName } from "../assets/file-names";
+import { findByName, findHashInName } from "../assets/file-names";
 import { findMaskLayers, MAX_IMAGE_BYTES, requireImage, storeMask, tooHeavy } from "../assets/mask-layers";
 import { isImage, isRaster } from "../assets/media-type";
 import { type WithFile } from "../assets/thumbnails";
@@ -27,7 +27,7 @@ export function fileRoutes(parts: Parts): Route[] {
         if (isRaster(upload.staged.mediaType)) await requireImage(upload.staged);
         const newAsset = { ownerId: user.id, name: upload.fileName, tags: ["input"], metadata: {} };
         const { asset } = await createFromStaged(parts, upload.staged, newAsset);
-        return json({ name: fileNameOf(asset), display_name: asset.name, subfolder, type });
+        return json({ name: getFileName(asset), display_name: asset.name, subfolder, type });
       } finally {
         await upload.staged.dispose();
       }
@@ -42,7 +42,7 @@ export function fileRoutes(parts: Parts): Route[] {
         const { result, displayName, mask, paint, painted } = await storeMask(parts, user.id, upload.staged, original);
         const metadata = {
           is_mask: true,
-          original_hash: fileNameOf(original),
+          original_hash: getFileName(original),
           mask_type: "painted_masked",
           related_files: { mask, paint, painted },
         };
@@ -55,7 +55,7 @@ export function fileRoutes(parts: Parts): Route[] {
     route(operations.getMaskLayers, async ({ query, user }) => {
       const { filename } = query();
       const asset = await findByName(database, user.id, filename);
-      const names = asset && (await findMaskLayers(database, user.id, fileNameOf(asset)));
+      const names = asset && (await findMaskLayers(database, user.id, getFileName(asset)));
       if (!names) throw new ServiceError("NOT_FOUND", "There is no mask of this name.");
       return json({ mask: names.mask, paint: names.paint, painted: names.painted, painted_masked: names.result });
     }),
@@ -92,7 +92,7 @@ export function fileRoutes(parts: Parts): Route[] {
         mayRedirect: true,
         mediaType,
         etag: hash,
-        fileName: file.name || fileNameOf(file),
+        fileName: file.name || getFileName(file),
         ...caching,
       });
     }),
@@ -101,7 +101,7 @@ export function fileRoutes(parts: Parts): Route[] {
 
 async function findFile(parts: Parts, userId: number, name: string) {
   const stored = await findStored(parts, userId, name);
-  const hash = stored ? undefined : hashOfName(name);
+  const hash = stored ? undefined : findHashInName(name);
   if (hash === undefined) return stored;
   const { liveRuns, blobs, now } = parts;
   const here = liveRuns.fileHere(userId, hash);

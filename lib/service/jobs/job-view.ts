@@ -3,7 +3,7 @@
 import { type KnownJobState } from "@/lib/contract/jobs/job-list";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { BUILT_IN_RUNNER, type JobRunner, type JobWaits } from "@/lib/contract/runners/runners";
-import { fileNameOf, readAssets, toAsset } from "../assets/asset-view";
+import { getFileName, readAssets, toAsset } from "../assets/asset-view";
 import { query, type Reader } from "../store/database";
 import { type StoreDialect } from "../store/dialect";
 import {
@@ -155,7 +155,7 @@ export async function listJobAssets(reader: Reader, jobId: string, page: { limit
   const assets = (await readAssets(reader, seqs)).map((asset) => ({
     ...toAsset(asset, baseUrl),
     hash: `blake3:${asset.hash}`,
-    filename: fileNameOf(asset),
+    filename: getFileName(asset),
     node_id: asset.node_id,
     output_key: asset.output_key,
     output_index: asset.output_index,

@@ -10,7 +10,7 @@ import { createAccessTimes } from "@/lib/service/assets/access-times";
 import { findAsset } from "@/lib/service/assets/asset-view";
 import { addTags, editAsset, listTags, removeTags } from "@/lib/service/assets/change-asset";
 import { insertAsset } from "@/lib/service/assets/create-asset";
-import { byHash, findByName, listInputNames } from "@/lib/service/assets/file-names";
+import { findByHash, findByName, listInputNames } from "@/lib/service/assets/file-names";
 import { remainingQuota, usedBytes } from "@/lib/service/assets/quota";
 import { type AssetSearch, createPostgresSearch, readFilter } from "@/lib/service/assets/search/asset-search";
 import { createSqliteSearch } from "@/lib/service/assets/search/sqlite-search";
@@ -205,7 +205,7 @@ async function listOthers({ database }: World, called: string) {
       [called, `${called} [output]`, `folder/${called}`].map(async (value) => (await findByName(database, 1, value))?.id),
     ),
     inputs: await listInputNames(database, 1),
-    byHash: await Promise.all(["100", "200", "300"].map(async (size) => idOf(await byHash(database, 1, size.padStart(64, "0"))))),
+    byHash: await Promise.all(["100", "200", "300"].map(async (size) => idOf(await findByHash(database, 1, size.padStart(64, "0"))))),
     tags: [await tagsBy("name_asc", ""), await tagsBy("count_desc", ""), await tagsBy("name_asc", "5"), await tagsBy("name_asc", "鳥")],
     used: [await usedBytes(database, 1), await remainingQuota({ ...database, limits: { userQuotaBytes: 1000 } }, 1)],
   };

@@ -13,18 +13,18 @@ export type SharedBackend = BlobBackend & {
   writeMark(mark: string): Promise<void>;
 };
 
-export class ForeignBackend extends Error {}
+export class ForeignBackendError extends Error {}
 
 export async function claimBackend(backend: SharedBackend, id: string): Promise<void> {
   const mark = await backend.readMark();
   if (mark === undefined) {
     if (!(await isEmpty(backend)))
-      throw new ForeignBackend(`${foreign("holds files and does not say whose")} Bring files there with npm run copy-blobs.`);
+      throw new ForeignBackendError(`${foreignMessage("holds files and does not say whose")} Bring files there with npm run copy-blobs.`);
     await backend.writeMark(id);
   }
   if ((mark ?? (await backend.readMark())) !== id)
-    throw new ForeignBackend(
-      `${foreign("holds the files of another database")} Restore that database from a backup, or set another place.`,
+    throw new ForeignBackendError(
+      `${foreignMessage("holds the files of another database")} Restore that database from a backup, or set another place.`,
     );
 }
 
@@ -33,10 +33,10 @@ async function isEmpty(backend: BlobBackend): Promise<boolean> {
   return first.done === true;
 }
 
-const foreign = (reason: string) => `LIGHTDESK_BLOBS must be a folder that only this service uses: it ${reason}, which would be deleted.`;
+const foreignMessage = (reason: string) => `LIGHTDESK_BLOBS must be a folder that only this service uses: it ${reason}, which would be deleted.`;
 
 /** All writes to the folder wait for `claimed` first. */
-export function guarded(backend: BlobBackend, claimed: () => Promise<void>): BlobBackend {
+export function createGuardedBackend(backend: BlobBackend, claimed: () => Promise<void>): BlobBackend {
   return {
     ...backend,
     adopt: async (staged) => claimed().then(() => backend.adopt(staged)),
@@ -57,12 +57,12 @@ export function createFolderBackend(folder: string): SharedBackend {
   const incoming = join(dirname(folder), "incoming");
   const mark = join(dirname(folder), "lightdesk-store");
 
-  /** Modification times of files whose content was verified, so that uploads don't read them again. */
+  /** Modification times of files with verified content, so that uploads don't read them again. */
   const verifiedTimes = createLru<string, number>({ max: 100_000 });
   const shards = new Map<string, Promise<void>>();
   const pendingSyncs = new Map<string, Promise<void>>();
 
-  /** Syncs a shard's name into the folder above, once in a process; later callers wait for the first. */
+  /** Syncs a shard's name into the parent folder, once per process. Later callers wait for the first. */
   function syncShard(shard: string): Promise<void> {
     const synced = shards.get(shard) ?? syncFolder(folder);
     shards.set(shard, synced);
@@ -81,8 +81,8 @@ export function createFolderBackend(folder: string): SharedBackend {
     verifiedTimes.set(staged.hash, mtimeMs);
   }
 
-  /** For a file on another disk, which cannot be linked: copied to a folder beside the blobs, then linked to its name. */
-  async function copyHere(staged: Content, target: string): Promise<boolean> {
+  /** For a file on another disk, which cannot be linked: copies it next to the blobs, then links it to its name. */
+  async function copyFromOtherDisk(staged: Content, target: string): Promise<boolean> {
     await mkdir(incoming, { recursive: true, mode: 0o700 });
     const copy = join(incoming, randomUUID());
     try {
@@ -95,13 +95,13 @@ export function createFolderBackend(folder: string): SharedBackend {
     }
   }
 
-  /** Returns whether the name was known to be there already, synced and with these bytes. */
+  /** Returns true if the target already exists, synced and with these bytes. */
   async function linkToTarget(staged: Content, target: string, isAgain = false): Promise<boolean> {
     try {
       await link(staged.path, target);
     } catch (error) {
-      if (codeOf(error) === "EXDEV") return copyHere(staged, target);
-      // The same bytes were stored before. That is fine, unless the disk has damaged them: then these bytes replace them.
+      if (codeOf(error) === "EXDEV") return copyFromOtherDisk(staged, target);
+      // The same bytes were stored before. Unless the disk has damaged them, they are kept.
       if (codeOf(error) !== "EEXIST") throw error;
       if (isAgain) return false; // another process has stored them again at the same time
       const { size, mtimeMs } = await stat(target);
@@ -118,7 +118,7 @@ export function createFolderBackend(folder: string): SharedBackend {
     folder,
 
     async adopt(staged) {
-      // Equal content one after the other: the later call finds what the earlier one made durable.
+      // Stores equal content sequentially, so that the later call finds what the earlier one has stored.
       for (let other = pendingSyncs.get(staged.hash); other; other = pendingSyncs.get(staged.hash)) await other.catch(() => undefined);
       const work = moveIntoStore(staged).finally(() => pendingSyncs.delete(staged.hash));
       pendingSyncs.set(staged.hash, work);

@@ -1,4 +1,4 @@
-// Local copies of blobs in a bucket, up to a size limit. A copy is complete and verified, and stays while in use.
+// Local copies of blobs in a bucket, up to a size limit. Copies are complete, verified, and not evicted while in use.
 
 import { link, mkdir, rename, rm, utimes } from "node:fs/promises";
 import { dirname } from "node:path";
@@ -43,7 +43,7 @@ export function createLocalCopies({ folder, temp, maxBytes, fetch, log }: Option
   }
 
   const forget = (hash: string) => rm(pathOf(hash), { force: true });
-  const count = (result: "kept" | "fetched") => telemetry().metrics?.count("lightdesk_blob_copies_total", { result });
+  const countCopy = (result: "kept" | "fetched") => telemetry().metrics?.count("lightdesk_blob_copies_total", { result });
 
   async function fetchOne(hash: string): Promise<void> {
     const source = await fetch(hash).catch((error: unknown) => {
@@ -54,7 +54,7 @@ export function createLocalCopies({ folder, temp, maxBytes, fetch, log }: Option
     try {
       if (staged.hash === hash) {
         await addCopy(staged.path, hash, staged.size, rename);
-        count("fetched");
+        countCopy("fetched");
       } else log.error({ hash }, "blob damaged");
     } finally {
       await staged.dispose();
@@ -62,14 +62,14 @@ export function createLocalCopies({ folder, temp, maxBytes, fetch, log }: Option
   }
 
   async function fetchCopy(hash: string): Promise<void> {
-    // An eviction that has begun may have chosen this copy before it was in use.
+    // A pending eviction may have chosen this copy before it was in use.
     await evicting;
     const now = new Date();
-    const isHere = await utimes(pathOf(hash), now, now).then(
+    const isCached = await utimes(pathOf(hash), now, now).then(
       () => true,
       () => false,
     );
-    if (isHere) return count("kept");
+    if (isCached) return countCopy("kept");
     const work = fetching.get(hash) ?? fetchOne(hash).finally(() => fetching.delete(hash));
     fetching.set(hash, work);
     await work;
@@ -78,7 +78,7 @@ export function createLocalCopies({ folder, temp, maxBytes, fetch, log }: Option
   return {
     folder,
 
-    /** Bytes that were just stored elsewhere will most likely be read here. Best effort, since they can be fetched. */
+    /** Bytes that were just stored will probably be read soon. Failures are ignored, because the bytes can be fetched. */
     async keep({ path, hash, size }: Content): Promise<void> {
       await addCopy(path, hash, size, link).catch(() => undefined);
     },

@@ -1,7 +1,7 @@
 // Stores a job's files as blobs and assets. Only files beyond the user's quota are left out.
 
 import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { fileNameOf } from "@/lib/service/assets/asset-view";
+import { getFileName } from "@/lib/service/assets/asset-view";
 import { insertAsset, insertBlob } from "@/lib/service/assets/create-asset";
 import { refusalOf } from "@/lib/service/assets/quota";
 import { type StagedFile } from "@/lib/service/assets/staged-file";
@@ -44,7 +44,7 @@ function add(node: Items, key: string, items: readonly unknown[]): void {
 }
 
 function addFile(node: Items, { hash, mimeType, displayName, type, key, animated, facts }: ProducedFile): FileItem {
-  const filename = fileNameOf({ hash, media_type: mimeType, name: displayName });
+  const filename = getFileName({ hash, media_type: mimeType, name: displayName });
   const item: FileItem = { filename, subfolder: "", type, display_name: displayName, ...facts };
   add(node, key, [item]);
   if (animated) add(node, "animated", [true]);
