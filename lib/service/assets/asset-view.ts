@@ -6,10 +6,10 @@ import { parseExactJson } from "@/lib/contract/json/parse-json";
 import { query, type Reader } from "../store/database";
 import { type AssetRow } from "../store/schema";
 import { PUBLIC_OWNER } from "../users/keys";
-import { extensionOf, isImage, previewKindOf } from "./media-type";
+import { getExtension, isImage, getPreviewKind } from "./media-type";
 
 export function getFileName(asset: { hash: string; media_type: string; name: string }): string {
-  return `${asset.hash}.${extensionOf(asset.media_type, asset.name)}`;
+  return `${asset.hash}.${getExtension(asset.media_type, asset.name)}`;
 }
 
 function getType(tags: readonly string[]): "input" | "output" | "temp" {
@@ -34,7 +34,7 @@ export function toAsset(asset: StoredAsset, baseUrl: string, previews: Previews 
     mime_type: asset.mime_type ?? asset.media_type,
     tags: asset.tags,
     user_metadata: readMetadata(asset.metadata),
-    ...(previewKinds.has(previewKindOf(previewAsset.media_type, getFileName(previewAsset))) && {
+    ...(previewKinds.has(getPreviewKind(previewAsset.media_type, getFileName(previewAsset))) && {
       preview_url: previewUrl(previewAsset, baseUrl),
     }),
     preview_id: chosenPreview?.id ?? (isImage(asset.media_type) || asset.preview_id === asset.id ? asset.id : null),

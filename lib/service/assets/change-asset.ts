@@ -12,7 +12,7 @@ import { PUBLIC_OWNER } from "../users/keys";
 import { getFileName, findAsset, type StoredAsset } from "./asset-view";
 import { type BlobStore } from "./blob-store";
 import { findByHash } from "./file-names";
-import { type AssetFilter, type AssetSearch, ownersOf, readFilter } from "./search/asset-search";
+import { type AssetFilter, type AssetSearch, getOwners, parseFilter } from "./search/asset-search";
 import { type Thumbnails } from "./thumbnails";
 
 type AssetEdit = z.output<typeof assetEditBodySchema>;
@@ -154,7 +154,7 @@ export async function listTags(reader: Reader, userId: number, tagsQuery: TagsQu
   let counts = query
     .selectFrom("tag_counts")
     .select(({ fn }) => ["tag as name", fn.sum<number>("n").as("count")])
-    .where("owner_id", "in", ownersOf(userId, tagsQuery.include_public))
+    .where("owner_id", "in", getOwners(userId, tagsQuery.include_public))
     .groupBy("tag");
   if (tagsQuery.prefix) counts = counts.where(sql<boolean>`substr(tag, 1, length(${tagsQuery.prefix})) = ${tagsQuery.prefix}`);
   // A tag without assets keeps its row, with a count of 0.
@@ -170,7 +170,7 @@ export async function refineTags(
   userId: number,
   filter: AssetFilter & { limit: number },
 ): Promise<Record<string, number>> {
-  const counts = await assetSearch.countTags(userId, readFilter(filter), filter.include_public);
+  const counts = await assetSearch.countTags(userId, parseFilter(filter), filter.include_public);
   const ranked = [...counts].filter(([, n]) => n > 0).sort(([tag, n], [other, m]) => m - n || (tag < other ? -1 : 1));
   return Object.fromEntries(ranked.slice(0, filter.limit));
 }

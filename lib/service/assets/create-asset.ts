@@ -15,7 +15,7 @@ import { findAsset, readAssets, type StoredAsset } from "./asset-view";
 import { type BlobStore } from "./blob-store";
 import { addTags } from "./change-asset";
 import { findByHash } from "./file-names";
-import { requireRoom } from "./quota";
+import { requireQuota } from "./quota";
 import { type StagedFile, stageStream } from "./staged-file";
 
 type AssetToInsert = {
@@ -32,7 +32,7 @@ type AssetToInsert = {
 };
 
 export async function insertAsset(tx: Transaction, asset: AssetToInsert, at: number): Promise<number> {
-  await requireRoom(tx, asset.ownerId, asset.content);
+  await requireQuota(tx, asset.ownerId, asset.content);
   const name = toFileName(asset.name);
   const inserted = await tx.row(
     query

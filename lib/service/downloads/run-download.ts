@@ -7,7 +7,7 @@ import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { findAsset, type StoredAsset } from "../assets/asset-view";
 import { type BlobStore } from "../assets/blob-store";
 import { createIfStored, createAll } from "../assets/create-asset";
-import { quotaExceeded, remainingQuota, usedBytes } from "../assets/quota";
+import { quotaExceeded, remainingQuota, readUsedBytes } from "../assets/quota";
 import { type StagedFile } from "../assets/staged-file";
 import { readRecord, readStrings } from "../jobs/job-row";
 import { ServiceError } from "../service-error";
@@ -178,5 +178,5 @@ function tooLarge(maxBytes: number): ServiceError {
 }
 
 async function quota(database: Database, userId: number): Promise<ServiceError> {
-  return quotaExceeded(await usedBytes(database, userId), database.limits.userQuotaBytes ?? 0);
+  return quotaExceeded(await readUsedBytes(database, userId), database.limits.userQuotaBytes ?? 0);
 }

@@ -4,7 +4,7 @@ import { type AssetsQuery } from "@/lib/contract/schemas/asset";
 import { getFileName, readAssets, readMetadata, readPreviews, type StoredAsset, toAsset } from "../assets/asset-view";
 import { addTags, deleteAsset, editAsset, removeTags, requireAsset, requireChangeable } from "../assets/change-asset";
 import { createFromHash, createFromStaged, isStored } from "../assets/create-asset";
-import { type AssetSearch, readFilter } from "../assets/search/asset-search";
+import { type AssetSearch, parseFilter } from "../assets/search/asset-search";
 import { ServiceError } from "../service-error";
 import { type Database, type Transaction } from "../store/database";
 import { empty, json } from "./answers";
@@ -139,6 +139,6 @@ async function listAssets(
   userId: number,
   query: AssetsQuery,
 ): Promise<AssetPage> {
-  const { seqs, total } = await assetSearch.findPage(userId, readFilter(query), query.include_public, query);
+  const { seqs, total } = await assetSearch.findPage(userId, parseFilter(query), query.include_public, query);
   return { assets: await readAssets(database, seqs), total, has_more: query.offset + seqs.length < total && seqs.length > 0 };
 }

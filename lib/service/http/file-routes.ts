@@ -3,7 +3,7 @@ import { getFileName, type StoredAsset } from "../assets/asset-view";
 import { type BlobStore, openFile } from "../assets/blob-store";
 import { createFromStaged } from "../assets/create-asset";
 import { findByName, findHashInName } from "../assets/file-names";
-import { findMaskLayers, MAX_IMAGE_BYTES, requireImage, storeMask, tooHeavy } from "../assets/mask-layers";
+import { findMaskLayers, MAX_IMAGE_BYTES, requireImage, storeMask, imageTooLarge } from "../assets/mask-layers";
 import { isImage, isRaster } from "../assets/media-type";
 import { type WithFile } from "../assets/thumbnails";
 import { asRefusal, ServiceError } from "../service-error";
@@ -134,7 +134,7 @@ async function readMask(parts: Parts, call: UploadCall<typeof operations.uploadM
     return await receiveUpload(parts, call, Math.min(MAX_IMAGE_BYTES, maxUploadBytes));
   } catch (error) {
     if (asRefusal(error)?.code !== "FILE_TOO_LARGE" || maxUploadBytes < MAX_IMAGE_BYTES) throw error;
-    throw tooHeavy();
+    throw imageTooLarge();
   }
 }
 

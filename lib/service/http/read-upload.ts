@@ -5,7 +5,7 @@ import { z } from "zod";
 import { type Operation } from "@/lib/contract/operation";
 import { toPlainLine } from "@/lib/contract/plain-line";
 import { wireFormOf } from "@/lib/contract/schemas/lenient";
-import { quotaExceeded, remainingQuota, usedBytes } from "../assets/quota";
+import { quotaExceeded, remainingQuota, readUsedBytes } from "../assets/quota";
 import { type StagedFile, stageStream } from "../assets/staged-file";
 import { asRefusal, asStorageFailure, ServiceError } from "../service-error";
 import { type ServiceSettings } from "../settings";
@@ -122,7 +122,7 @@ export async function receiveUpload<O extends UploadOperation>(
   maxBytes: number,
 ): Promise<Omit<Upload, "fields"> & { fields: z.output<O["body"]["fields"]> }> {
   const remainingBytes = await remainingQuota(database, user.id);
-  const beyondQuota = async () => quotaExceeded(await usedBytes(database, user.id), settings.userQuotaBytes ?? 0);
+  const beyondQuota = async () => quotaExceeded(await readUsedBytes(database, user.id), settings.userQuotaBytes ?? 0);
   const least = Number(request.headers.get("content-length") ?? 0) - MAX_FORM_OVERHEAD_BYTES;
   if (least > maxBytes) throw tooLarge(maxBytes);
   if (least > remainingBytes) throw await beyondQuota();

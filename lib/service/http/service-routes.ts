@@ -3,7 +3,7 @@ import { operations } from "@/lib/contract/operations";
 import { findAsset, readPreviews, toAsset } from "../assets/asset-view";
 import { listTags, refineTags } from "../assets/change-asset";
 import { listInputNames } from "../assets/file-names";
-import { quotaExceeded, requireSomeRoom, usedBytes } from "../assets/quota";
+import { quotaExceeded, requireFreeQuota, readUsedBytes } from "../assets/quota";
 import { noFile } from "../downloads/fetch-file";
 import { toTask } from "../downloads/task-rows";
 import { asRefusal, ServiceError } from "../service-error";
@@ -37,7 +37,7 @@ export function serviceRoutes(parts: Parts): Route[] {
   return [
     route(operations.getUser, async ({ user }) => {
       const quota_bytes = parts.settings.userQuotaBytes;
-      const storage = quota_bytes !== undefined && { storage: { used_bytes: await usedBytes(database, user.id), quota_bytes } };
+      const storage = quota_bytes !== undefined && { storage: { used_bytes: await readUsedBytes(database, user.id), quota_bytes } };
       return json({ status: user.status, id: user.name, ...storage });
     }),
     route(operations.getFeatures, () => json({ supports_preview_metadata: false, max_upload_size: parts.settings.maxUploadBytes })),
@@ -73,7 +73,7 @@ export function downloadRoutes(parts: Parts): Route[] {
         const { asset, createdNew } = existing;
         return json(toAsset(asset, baseUrl, await readPreviews(database, user.id, [asset]), createdNew));
       }
-      await requireSomeRoom(database, user.id);
+      await requireFreeQuota(database, user.id);
       const task = await downloads.create(user.id, { url, tags, metadata, previewId });
       return json({ task_id: task.id, status: task.status, message: "The download has been queued." }, 202);
     }),

@@ -9,8 +9,8 @@ import { type OutputFile } from "@/lib/contract/views/outputs-view";
 import { pictureSizeOf } from "@/lib/shared/picture-size";
 import { freeBytes } from "@/lib/shared/readiness";
 import { failed, ok, type Result } from "@/lib/shared/result";
-import { extensionOf } from "../assets/media-type";
-import { quotaExceeded, refusalOf, remainingQuota, usedBytes } from "../assets/quota";
+import { getExtension } from "../assets/media-type";
+import { quotaExceeded, checkQuota, remainingQuota, readUsedBytes } from "../assets/quota";
 import { type StagedFile, stageStream } from "../assets/staged-file";
 import { errorAround, type ProducedFile } from "../nodes/run";
 import { asRefusal, asStorageFailure } from "../service-error";
@@ -46,7 +46,7 @@ export function fetchOutputs(job: RemoteJob, timesOf: JobListener["timesOf"]) {
     const maxBytes = Math.max(0, Math.floor(Math.min(perFile, quotaLeft, maxJobBytes - takenBytes)));
     const fetched = await fetchOutput(job.server, file, { folder, maxBytes, now });
     if (!fetched.ok && !fetched.failure.isTooLarge) return fetched;
-    const refusal = fetched.ok ? await refusalOf(database, userId, fetched.value, takenBytes) : await refusalAt(quotaLeft, maxBytes);
+    const refusal = fetched.ok ? await checkQuota(database, userId, fetched.value, takenBytes) : await refusalAt(quotaLeft, maxBytes);
     if (fetched.ok && !refusal) {
       takenBytes += fetched.value.size;
       return fetched;
@@ -63,7 +63,7 @@ export function fetchOutputs(job: RemoteJob, timesOf: JobListener["timesOf"]) {
   /** Undefined if a limit other than the user's quota applied. */
   async function refusalAt(quotaLeft: number, maxBytes: number) {
     const quota = database.limits.userQuotaBytes;
-    return quota !== undefined && maxBytes >= Math.floor(quotaLeft) ? quotaExceeded(await usedBytes(database, userId), quota) : undefined;
+    return quota !== undefined && maxBytes >= Math.floor(quotaLeft) ? quotaExceeded(await readUsedBytes(database, userId), quota) : undefined;
   }
 
   /** The runner has done the job: a broken connection is no reason to run it again, unless it stays broken. */
@@ -140,7 +140,7 @@ function toProduced({ nodeId, key, index, filename, type, facts }: NodeFile, fet
     sha256,
     byteLength: size,
     mimeType: mediaType,
-    extension: extensionOf(mediaType, displayName),
+    extension: getExtension(mediaType, displayName),
     ...(width !== undefined && height !== undefined && { width, height }),
     facts,
   };

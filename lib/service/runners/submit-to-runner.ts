@@ -12,7 +12,7 @@ import { type NodeError, type NodeErrors, nodeErrorSchema, nodeErrorsSchema } fr
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { type OutputFile } from "@/lib/contract/views/outputs-view";
 import { failed, ok, type Result } from "@/lib/shared/result";
-import { extensionOf } from "../assets/media-type";
+import { getExtension } from "../assets/media-type";
 import { type NodeLibrary } from "../nodes/definition";
 import { mapFileTexts } from "../nodes/needs";
 import { errorAround, REFUSED, type RunOutcome } from "../nodes/run";
@@ -156,7 +156,7 @@ function remoteFileOf({ hash, mediaType, name }: Input): OutputFile {
   // Detects models by extension, because a .gltf is JSON and an .obj is plain text.
   const ownExtension = extname(bareName(name)).slice(1).toLowerCase();
   const isModel = modelExtensions.has(ownExtension);
-  const filename = `${hash}.${isModel ? ownExtension : extensionOf(mediaType, bareName(name))}`;
+  const filename = `${hash}.${isModel ? ownExtension : getExtension(mediaType, bareName(name))}`;
   return { filename, subfolder: isModel ? MODEL_FOLDER : "", type: annotation.exec(name)?.[1] ?? "input" };
 }
 

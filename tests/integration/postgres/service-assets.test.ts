@@ -11,8 +11,8 @@ import { findAsset } from "@/lib/service/assets/asset-view";
 import { addTags, editAsset, listTags, removeTags } from "@/lib/service/assets/change-asset";
 import { insertAsset } from "@/lib/service/assets/create-asset";
 import { findByHash, findByName, listInputNames } from "@/lib/service/assets/file-names";
-import { remainingQuota, usedBytes } from "@/lib/service/assets/quota";
-import { type AssetSearch, createPostgresSearch, readFilter } from "@/lib/service/assets/search/asset-search";
+import { remainingQuota, readUsedBytes } from "@/lib/service/assets/quota";
+import { type AssetSearch, createPostgresSearch, parseFilter } from "@/lib/service/assets/search/asset-search";
 import { createSqliteSearch } from "@/lib/service/assets/search/sqlite-search";
 import { type Database, plainStatement, query, type Reader, type Transaction } from "@/lib/service/store/database";
 import { openPostgres } from "@/lib/service/store/postgres/database";
@@ -180,7 +180,7 @@ async function applyAll(operations: readonly AssetOperation[]) {
 
 /** By id, since row numbers differ between the databases. */
 async function runSearch({ database, search }: World, { filter: filter, include_public, depth, ...page }: Question) {
-  const parsedFilter = readFilter({ include_public, ...filter });
+  const parsedFilter = parseFilter({ include_public, ...filter });
   const offset = Math.floor(depth * assets.length);
   const { seqs, total } = await search.findPage(1, parsedFilter, include_public, { ...page, offset });
   const rows = await database.rows(
@@ -207,7 +207,7 @@ async function listOthers({ database }: World, called: string) {
     inputs: await listInputNames(database, 1),
     byHash: await Promise.all(["100", "200", "300"].map(async (size) => idOf(await findByHash(database, 1, size.padStart(64, "0"))))),
     tags: [await tagsBy("name_asc", ""), await tagsBy("count_desc", ""), await tagsBy("name_asc", "5"), await tagsBy("name_asc", "鳥")],
-    used: [await usedBytes(database, 1), await remainingQuota({ ...database, limits: { userQuotaBytes: 1000 } }, 1)],
+    used: [await readUsedBytes(database, 1), await remainingQuota({ ...database, limits: { userQuotaBytes: 1000 } }, 1)],
   };
 }
 
@@ -276,6 +276,6 @@ it("uses an index for name parts and metadata with many assets", async () => {
   };
   const page = { sort: "created_at", order: "desc", limit: 10, offset: 0 } as const;
   for (const filter of [{ name_contains: "4321" }, { metadata_filter: '{"n":4321}' }])
-    await createPostgresSearch(explaining).findPage(1, readFilter({ include_public: true, ...filter }), true, page);
+    await createPostgresSearch(explaining).findPage(1, parseFilter({ include_public: true, ...filter }), true, page);
   expect(plans).toEqual([expect.stringContaining("asset_search_names"), expect.stringContaining("asset_search_metadata")]);
 });

@@ -8,12 +8,12 @@ import {
   type AssetPage,
   type AssetSearch,
   countOwned,
-  documentsOf,
+  createDocuments,
   type MetadataCondition,
-  ownersOf,
+  getOwners,
   type ReadFilter,
   sortColumns,
-  testsOf,
+  createTests,
 } from "./asset-search";
 
 type RowsSql = RawBuilder<unknown>;
@@ -27,9 +27,9 @@ type OwnerSearch = {
   excludedKeys?: RowsSql;
 };
 
-/** Measured costs per row. Only their ratios matter. */
+/** Measured costs per row, of which only the ratios matter. */
 const COST = { test: 1.5, metadataTest: 4, collect: 1.8, list: 0.3, lookUp: 0.3 };
-/** Combined conditions with up to this many matches are listed while they are counted, so the page needs no second search. */
+/** Combined conditions with up to this many matches are listed while they are counted, so that the page needs no second search. */
 const MAX_LISTED_KEYS = 200_000;
 /** Keys per tag-counting statement, which limits its memory. */
 const TAG_COUNT_BATCH_KEYS = 2 ** 18;
@@ -38,7 +38,7 @@ export function createSqliteSearch(reader: Reader): AssetSearch {
   return {
     async findPage(userId, filter, includePublic, page) {
       if (filter.isNever) return { seqs: [], total: 0 };
-      const searches = await Promise.all(ownersOf(userId, includePublic).map((owner) => prepareOwnerSearch(reader, owner, filter)));
+      const searches = await Promise.all(getOwners(userId, includePublic).map((owner) => prepareOwnerSearch(reader, owner, filter)));
       const total = searches.reduce((sum, part) => sum + part.total, 0);
       const length = Math.max(0, Math.min(page.limit, total - page.offset));
       if (length === 0) return { seqs: [], total };
@@ -59,13 +59,13 @@ export function createSqliteSearch(reader: Reader): AssetSearch {
     async countTags(userId, filter, includePublic) {
       const counts = new Map<string, number>();
       const add = (tag: string, n: number) => void counts.set(tag, (counts.get(tag) ?? 0) + n);
-      for (const owner of filter.isNever ? [] : ownersOf(userId, includePublic)) {
+      for (const owner of filter.isNever ? [] : getOwners(userId, includePublic)) {
         const { matchingKeys, excludedKeys } = await prepareOwnerSearch(reader, owner, filter);
-        if (matchingKeys) await tallyTags(reader, owner, matchingKeys, (tag) => add(tag, 1));
+        if (matchingKeys) await visitTags(reader, owner, matchingKeys, (tag) => add(tag, 1));
         else {
           const ownedTags = query.selectFrom("tag_counts").select(["tag", "n"]).where("owner_id", "=", owner);
           for (const { tag, n } of await reader.rows(ownedTags)) add(tag, n);
-          if (excludedKeys) await tallyTags(reader, owner, excludedKeys, (tag) => add(tag, -1));
+          if (excludedKeys) await visitTags(reader, owner, excludedKeys, (tag) => add(tag, -1));
         }
       }
       return counts;
@@ -95,7 +95,7 @@ async function prepareOwnerSearch(reader: Reader, owner: number, filter: ReadFil
   const { include, exclude, name, metadata } = filter;
   const ownedCount = await countOwned(reader, owner);
   const tags = await readTags(reader, owner, [...include, ...exclude]);
-  const tests = testsOf(filter, sql`instr(name_folded, ${name}) > 0`, metadataTest);
+  const tests = createTests(filter, sql`instr(name_folded, ${name}) > 0`, metadataTest);
   const base = { owner, ownedCount, tests };
   if (ownedCount === 0 || include.some((tag) => (tags.get(tag)?.n ?? 0) === 0))
     return { ...base, total: 0, matchingKeys: sql`select 0 as key where false` };
@@ -120,11 +120,11 @@ async function prepareOwnerSearch(reader: Reader, owner: number, filter: ReadFil
       excludedKeys,
       total: ownedCount - (excludedKeys ? await countExcluded(reader, exclude, tags, excludedKeys) : 0),
     };
-  // The `+` stops SQLite from running the full-text search once per key of another set.
+  // The `+` keeps SQLite from running the full-text search once per key of another set.
   const keyFilters = others.map((set) => sql`+key in (${set})`);
   if (ftsQuery === "" && excludedKeys) keyFilters.push(sql`+key not in (${excludedKeys})`);
   const keys = first && sql`select key from (${first}) where ${sql.join([sql`true`, ...keyFilters], sql` and `)}`;
-  const isExact = (name === "" || isNameIndexed) && !metadata.some(isIndexedOnlyPartly);
+  const isExact = (name === "" || isNameIndexed) && !metadata.some(isPartlyIndexed);
   const key = sql.raw(keyOf("assets"));
   const matchingKeys = !keys
     ? sql`select ${key} as key from assets indexed by assets_by_folded_name where owner_id = ${owner} and ${sql.join(tests, sql` and `)}`
@@ -176,7 +176,7 @@ function keysWithMetadata(owner: number, condition: MetadataCondition): RowsSql 
 
 function matchingValues(condition: MetadataCondition, maxLength?: number): RowsSql {
   const { columns, source } = valuesOf("requested.document", maxLength);
-  return sql`select ${sql.raw(columns)} from (select value as document from json_each(${writeExactJson(documentsOf(condition))})) as requested
+  return sql`select ${sql.raw(columns)} from (select value as document from json_each(${writeExactJson(createDocuments(condition))})) as requested
     join ${sql.raw(source)}`;
 }
 
@@ -186,8 +186,8 @@ function metadataTest(condition: MetadataCondition): RowsSql {
     where (stored.path, stored.value) in (${matchingValues(condition)}))`;
 }
 
-/** Whether a value is so long that only its beginning is indexed. */
-function isIndexedOnlyPartly({ values }: MetadataCondition): boolean {
+/** True if a value is so long that only its beginning is indexed. */
+function isPartlyIndexed({ values }: MetadataCondition): boolean {
   return values.some((value) => writeExactJson(value).length >= MAX_VALUE_LENGTH);
 }
 
@@ -195,7 +195,7 @@ function assetsWithKeys(keys: RowsSql): RowsSql {
   return sql`(${keys}) as found cross join assets on assets.seq = ${sql.raw(seqOf("found.key"))}`;
 }
 
-async function tallyTags(reader: Reader, owner: number, keys: RowsSql, visit: (tag: string) => void): Promise<void> {
+async function visitTags(reader: Reader, owner: number, keys: RowsSql, visit: (tag: string) => void): Promise<void> {
   const last = (await reader.row(query.selectFrom("assets").select(({ fn }) => fn.max("seq").as("seq"))))?.seq ?? 0;
   for (let from = 0; from <= last; from += TAG_COUNT_BATCH_KEYS) {
     const first = firstKey(owner) + from;

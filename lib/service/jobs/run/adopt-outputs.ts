@@ -3,7 +3,7 @@
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { getFileName } from "@/lib/service/assets/asset-view";
 import { insertAsset, insertBlob } from "@/lib/service/assets/create-asset";
-import { refusalOf } from "@/lib/service/assets/quota";
+import { checkQuota } from "@/lib/service/assets/quota";
 import { type StagedFile } from "@/lib/service/assets/staged-file";
 import { newId } from "@/lib/service/new-id";
 import { type NodeOthers, type ProducedFile, type RunEvent } from "@/lib/service/nodes/run";
@@ -74,7 +74,7 @@ export async function insertOutputs(
   let refusal: ServiceError | undefined;
 
   for (const { file, staged: content } of staged) {
-    const refused = await refusalOf(tx, job.userId, content);
+    const refused = await checkQuota(tx, job.userId, content);
     if (refused) {
       refusal ??= refused;
       continue;
