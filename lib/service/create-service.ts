@@ -37,20 +37,20 @@ import { lockDataFolder, makeDataFolder } from "./store/data-folder";
 import { query, retry } from "./store/database";
 import { createKeys, findUserByKey } from "./users/keys";
 
-/** Entries of some 350 bytes take 4 KiB each on a disk: 128 MiB. */
-const CACHE_BYTES = 11 * 1024 ** 2;
+/** Entries of about 350 bytes take 4 KiB each on disk: 128 MiB. */
+const MAX_CACHE_BYTES = 11 * 1024 ** 2;
 
-function serviceChores(parts: RetentionParts & PruneParts & { folders: Folders }): Chore[] {
-  const trim: Chore = { name: "cache", everyMs: 300_000, round: createNodeCacheSweep(parts.folders.nodeCache) };
+function createServiceChores(parts: RetentionParts & PruneParts & { folders: Folders }): Chore[] {
+  const cacheSweep: Chore = { name: "cache", everyMs: 300_000, round: createNodeCacheSweep(parts.folders.nodeCache) };
   const retention: Chore = { name: "retention", everyMs: 2000, isShared: true, round: (canContinue) => applyRetention(parts, canContinue) };
   const tasks: Chore = { name: "tasks", everyMs: 60_000, isShared: true, round: (canContinue) => pruneTasks(parts, canContinue) };
-  return [trim, tasks, ...(hasRetention(parts.settings) ? [retention] : [])];
+  return [cacheSweep, tasks, ...(hasRetention(parts.settings) ? [retention] : [])];
 }
 
 function createNodeCacheSweep(folder: string): Chore["round"] {
   let bytes: number | undefined;
   telemetry().metrics?.read("lightdesk_node_cache_bytes", () => bytes);
-  return async () => void (bytes = await evictOldest(folder, CACHE_BYTES));
+  return async () => void (bytes = await evictOldest(folder, MAX_CACHE_BYTES));
 }
 
 const POLL_MS = 1000;
@@ -58,12 +58,12 @@ const HOUR_MS = 3_600_000;
 const DAY_MS = 86_400_000;
 const JOB_GRACE_MS = 5000;
 const REQUEST_GRACE_MS = 10_000;
-const noLog: ServiceLog = { info: () => undefined, warn: () => undefined, error: () => undefined };
+const silentLog: ServiceLog = { info: () => undefined, warn: () => undefined, error: () => undefined };
 
 export type StartedService = Awaited<ReturnType<typeof startService>>;
 
 export async function startService(options: ServiceOptions) {
-  const { now = Date.now, log = noLog } = options;
+  const { now = Date.now, log = silentLog } = options;
   const settings = withDefaults(options);
   const { concurrency, maxJobPixels } = settings;
   if (!existsSync(options.workerPath)) log.error({ workerPath: options.workerPath }, "worker file missing");
@@ -76,8 +76,8 @@ export async function startService(options: ServiceOptions) {
     for (const folder of [folders.temp, folders.work]) await emptyFolder(folder);
     openedDatabase = await openServiceDatabase(settings.databaseUrl, { folders, settings, now, log });
     const { database, assetSearch, processes, createQueue } = openedDatabase;
-    const isSame = await processes.start({ slots: concurrency, hasSharedFiles: settings.blobs !== undefined });
-    if (!isSame) throw otherBlobStore(settings.blobs);
+    const usesSameStore = await processes.start({ slots: concurrency, hasSharedFiles: settings.blobs !== undefined });
+    if (!usesSameStore) throw otherBlobStore(settings.blobs);
     const blobs = await openBlobs({ settings, folders, database, processes, now, log });
     const thumbnails = createThumbnails(folders, settings);
     const accessTimes = createAccessTimes(database, now);
@@ -98,15 +98,15 @@ export async function startService(options: ServiceOptions) {
 
     await shipPublicAssets({ database, blobs, tempFolder: folders.temp, now, log }, options.shippedImagesDir);
     let isStopping = false;
-    const begin = async () => {
+    const startEngine = async () => {
       if (!isStopping) await engine.start();
     };
-    // On a full disk the service serves stored data but starts no jobs until space is freed.
+    // On a full disk, the service serves stored data but starts no jobs until space is freed.
     let recovery = Promise.resolve();
-    await begin().catch((error: unknown) => {
+    await startEngine().catch((error: unknown) => {
       if (!isFullDisk(error)) throw error;
       log.error({ err: error }, "job recovery deferred: disk full");
-      recovery = retry(begin, isFullDisk).catch((cause: unknown) => log.error({ err: cause }, "job recovery failed"));
+      recovery = retry(startEngine, isFullDisk).catch((cause: unknown) => log.error({ err: cause }, "job recovery failed"));
     });
     const liveRuns = createLiveRuns({
       ...shared,
@@ -123,7 +123,7 @@ export async function startService(options: ServiceOptions) {
     const aborter = new AbortController();
     const housekeeping = startHousekeeping(
       [
-        ...serviceChores({ database, settings, folders, now }),
+        ...createServiceChores({ database, settings, folders, now }),
         { name: "sweep", everyMs: DAY_MS, round: (canContinue) => sweep({ database, processes, blobs, thumbnails }, canContinue) },
         { name: "leases of bytes", everyMs: 60_000, isShared: true, round: () => removeDeadLeases({ database, processes, now }) },
         { name: "cleared histories", everyMs: 10_000, isShared: true, round: (canContinue) => finishClears(database, canContinue) },
@@ -144,7 +144,7 @@ export async function startService(options: ServiceOptions) {
       processes,
       log,
     );
-    const userOfKey = async (key: string) => (isStopping ? undefined : findUserByKey(database, key));
+    const findUser = async (key: string) => (isStopping ? undefined : findUserByKey(database, key));
     const inFlight = new Set<Promise<Response>>();
 
     registerMetrics(database, options.dataDir);
@@ -161,22 +161,22 @@ export async function startService(options: ServiceOptions) {
       }),
 
       async fetch(request: Request, bytes?: AsyncIterable<Uint8Array>): Promise<Response> {
-        if (isStopping) return unavailable("The service is stopping.");
-        const answer = route(request, bytes);
-        inFlight.add(answer);
-        return answer.finally(() => inFlight.delete(answer));
+        if (isStopping) return unavailableResponse("The service is stopping.");
+        const response = route(request, bytes);
+        inFlight.add(response);
+        return response.finally(() => inFlight.delete(response));
       },
 
-      userOf: async (key: string) => (await userOfKey(key))?.name,
+      userOf: async (key: string) => (await findUser(key))?.name,
 
       async listen(key: string, clientId: string | undefined, notify: NotifyListener): Promise<Feed | undefined> {
-        const user = await userOfKey(key);
+        const user = await findUser(key);
         if (!user) return undefined;
         const stop = await events.listen(user.id, clientId, notify).catch((error: unknown) => {
           log.error({ err: error }, "queue status send failed");
           throw error;
         });
-        return { stop, objection: async () => ((await userOfKey(key)) ? undefined : "The key is no longer valid.") };
+        return { stop, objection: async () => ((await findUser(key)) ? undefined : "The key is no longer valid.") };
       },
 
       async stop(): Promise<void> {
@@ -204,6 +204,6 @@ function withDefaults(options: ServiceOptions): ServiceSettings {
   return { ...defaultSettings, ...Object.fromEntries(changedOptions) };
 }
 
-export function unavailable(message: string): Response {
+export function unavailableResponse(message: string): Response {
   return json({ code: "SERVICE_UNAVAILABLE", message }, 503);
 }

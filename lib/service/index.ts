@@ -2,7 +2,7 @@
 
 import { type ServiceRunners } from "@/lib/contract/runners/runners";
 import { notReady } from "@/lib/shared/readiness";
-import { type StartedService, startService, unavailable } from "./create-service";
+import { type StartedService, startService, unavailableResponse } from "./create-service";
 import { classes } from "./nodes/library";
 import { type Service, type ServiceKeys, type ServiceOptions } from "./options";
 import { createRunners } from "./runners/store";
@@ -35,7 +35,7 @@ export function createService(options: ServiceOptions): Service {
   }
 
   return {
-    fetch: async (request, bytes) => (started ? started.fetch(request, bytes) : unavailable("The service is not running.")),
+    fetch: async (request, bytes) => (started ? started.fetch(request, bytes) : unavailableResponse("The service is not running.")),
 
     userOf: async (key) => started?.userOf(key),
     readiness: async () => (started ? started.readiness() : [{ part: "start", ...notReady("It is starting or stopping.") }]),

@@ -4,7 +4,7 @@ import { findAsset, readPreviews, toAsset } from "../assets/asset-view";
 import { listTags, refineTags } from "../assets/change-asset";
 import { listInputNames } from "../assets/file-names";
 import { quotaExceeded, requireFreeQuota, readUsedBytes } from "../assets/quota";
-import { noFile } from "../downloads/fetch-file";
+import { webPageMessage } from "../downloads/fetch-file";
 import { toTask } from "../downloads/task-rows";
 import { asRefusal, ServiceError } from "../service-error";
 import { createUserFiles, parseFilePath, parseFolder, type UserFile } from "../userdata/user-files";
@@ -92,7 +92,7 @@ export function downloadRoutes(parts: Parts): Route[] {
       const message = `The file is larger than the ${settings.maxDownloadBytes} bytes that this service downloads.`;
       const errors = [
         ...(contentLength > settings.maxDownloadBytes ? [{ code: "FILE_TOO_LARGE", message, field: "content_length" }] : []),
-        ...(isPage ? [{ code: "UNPROCESSABLE", message: noFile, field: "url" }] : []),
+        ...(isPage ? [{ code: "UNPROCESSABLE", message: webPageMessage, field: "url" }] : []),
       ];
       return json({
         content_length: contentLength,

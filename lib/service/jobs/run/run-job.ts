@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { spellingOf, writeExactJson } from "@/lib/contract/json/exact-json";
 import { objectOf } from "@/lib/contract/json/json";
-import { countResult, observedRun } from "@/lib/service/figures";
+import { countResult, observeRun } from "@/lib/service/figures";
 import { errorAround, REFUSED, type RunEvent, type RunOutcome } from "@/lib/service/nodes/run";
 import { endAttempt, forgetAttempt, isHandedOver, recordEnd, wasCacheCleared } from "@/lib/service/runners/attempts";
 import { kindOf } from "@/lib/service/runners/pool";
@@ -21,7 +21,7 @@ type Execution = { outcome: RunOutcome["kind"] | "worker lost" };
 type JobContext = Retries & { job: Running; queue: Pick<JobQueue, "enqueue" | "notifyWaiting"> };
 
 export async function executeJob(...[parts, run]: Parameters<typeof execute>): Promise<Execution> {
-  return observedRun({ jobId: run.job.id, attempt: run.job.attempts }, () => execute(parts, run));
+  return observeRun({ jobId: run.job.id, attempt: run.job.attempts }, () => execute(parts, run));
 }
 
 async function execute(
