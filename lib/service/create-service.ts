@@ -19,7 +19,7 @@ import { type PruneParts, pruneTasks } from "./downloads/task-rows";
 import { createJobEvents, type NotifyListener } from "./events/job-events";
 import { registerMetrics } from "./figures";
 import { type Chore, emptyFolder, startHousekeeping, sweep } from "./housekeeping";
-import { json } from "./http/answers";
+import { jsonResponse } from "./http/answers";
 import { createRouter } from "./http/router";
 import { applyRetention, finishClears, hasRetention, type RetentionParts } from "./jobs/history/ended-jobs";
 import { countJobs } from "./jobs/list-jobs";
@@ -205,5 +205,5 @@ function withDefaults(options: ServiceOptions): ServiceSettings {
 }
 
 export function unavailableResponse(message: string): Response {
-  return json({ code: "SERVICE_UNAVAILABLE", message }, 503);
+  return jsonResponse({ code: "SERVICE_UNAVAILABLE", message }, 503);
 }

@@ -7,7 +7,7 @@ import sharp from "sharp";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { own } from "@/lib/contract/json/own";
 import { createLru } from "@/lib/shared/lru";
-import { type Claim, type FilePixels, framesOf, readPixels } from "../images/decode";
+import { type Claim, type FilePixels, countFrames, readPixels } from "../images/decode";
 import { type Size } from "../images/raster";
 import { checkCachedTexts, isRaster, NodeFailure, type NodeValue, pixelsIn, sumOfTexts } from "./definition";
 import { literalOf } from "./literal";
@@ -208,7 +208,7 @@ export function createImageFiles(): ImageFiles {
       readBefore.set(path, true);
       const pixels = await pendingPixels;
       if (!pixels) return readPixels(path, claim);
-      claim(pixels.size, framesOf(pixels));
+      claim(pixels.size, countFrames(pixels));
       return pixels;
     },
   };

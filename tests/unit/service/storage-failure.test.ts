@@ -1,6 +1,6 @@
 // Responses when the disk fails never claim more than is known.
 import { expect, it } from "vitest";
-import { toErrorAnswer } from "@/lib/service/http/answers";
+import { toErrorResponse } from "@/lib/service/http/answers";
 import { asStorageFailure } from "@/lib/service/service-error";
 
 const messageFor = (code: string) => asStorageFailure(Object.assign(new Error("as the driver says it"), { code }))?.message;
@@ -18,7 +18,7 @@ it.each(["SQLITE_CONSTRAINT_UNIQUE", "SQLITE_CONSTRAINT_PRIMARYKEY", "23505"])(
   "answers 409 to %s, a key that was stored twice",
   async (code) => {
     const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
-    const response = toErrorAnswer(
+    const response = toErrorResponse(
       Object.assign(new Error("as the driver says it"), { code }),
       { method: "POST", path: "/api/assets" },
       log,

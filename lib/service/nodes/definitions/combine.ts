@@ -1,4 +1,4 @@
-import { blendModes, blendRasters, compositeExtra, compositeRasters } from "@/lib/service/images/blend";
+import { blendModes, blendRasters, listExtraFrames, compositeRasters } from "@/lib/service/images/blend";
 import { blurRaster, sharpenRaster } from "@/lib/service/images/gaussian";
 import { invertRaster } from "@/lib/service/images/geometry";
 import { addNoise } from "@/lib/service/images/normal-noise";
@@ -47,7 +47,7 @@ export const imageCompositeMasked: NodeDefinition = {
       mask: inputs.optionalMask("mask"),
     };
     context.claim(destination, destination.frames.length);
-    for (const { size, frames } of compositeExtra(destination, source, placement)) context.claim(size, frames);
+    for (const { size, frames } of listExtraFrames(destination, source, placement)) context.claim(size, frames);
     return { values: [compositeRasters(destination, source, placement, context.tick)] };
   },
 };
