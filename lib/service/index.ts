@@ -29,7 +29,7 @@ export { serviceContentsSchema, storedFileSchema } from "./backup/restore";
 export function createService(options: ServiceOptions): Service {
   let started: StartedService | undefined;
 
-  function running(): StartedService {
+  function getStarted(): StartedService {
     if (!started) throw new Error("The service is not running.");
     return started;
   }
@@ -56,10 +56,10 @@ export function createService(options: ServiceOptions): Service {
     },
 
     get keys() {
-      return running().keys;
+      return getStarted().keys;
     },
     get runners() {
-      return running().runners;
+      return getStarted().runners;
     },
   };
 }
@@ -68,7 +68,7 @@ type ServiceStore = { keys: ServiceKeys; runners: ServiceRunners; close(): Promi
 
 type StoreSettings = Pick<ServiceSettings, "concurrency"> & { databaseUrl?: string };
 
-/** For the command line, beside a running service: takes no lock. The caller closes it. */
+/** For the command line, next to a running service. Takes no lock. The caller must close it. */
 export async function openServiceStore(dataDir: string, { concurrency, databaseUrl }: StoreSettings): Promise<ServiceStore> {
   makeDataFolder(dataDir);
   try {

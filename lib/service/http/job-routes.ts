@@ -3,7 +3,7 @@ import { operations } from "@/lib/contract/operations";
 import { type ManageBody, type PromptBody } from "@/lib/contract/schemas/job";
 import { traceSubmission } from "../figures";
 import { listHistory, listOlderHistory, manageHistory, toHistoryEntry, toOlderEntry } from "../jobs/history/history";
-import { findJob, findJobIds, listText, objectText, type StoredJob } from "../jobs/job-row";
+import { findJob, findJobIds, formatList, formatObject, type StoredJob } from "../jobs/job-row";
 import { listItems, listJobAssets, listQueue, toDetail, toStatus } from "../jobs/job-view";
 import { countJobs, listJobs } from "../jobs/list-jobs";
 import { submitPrompt } from "../jobs/submit";
@@ -41,7 +41,7 @@ export function jobRoutes(parts: Parts): Route[] {
       });
       const { offset, limit } = query;
       const pagination = { offset, limit, total, has_more: offset + jobs.length < total };
-      return jsonTextResponse(objectText({ pagination }, { jobs: listText(jobs) }));
+      return jsonTextResponse(formatObject({ pagination }, { jobs: formatList(jobs) }));
     }),
 
     route(operations.getJob, async (call) =>
@@ -102,12 +102,12 @@ export function queueRoutes(parts: Parts): Route[] {
     route(operations.getHistoryEntry, async (call) => {
       const entry = await readEntry(call.user.id, call.param("job_id"), toHistoryEntry);
       if (!entry) throw new ServiceError("NOT_FOUND", "This job is not in the history.");
-      return jsonTextResponse(objectText({}, entry));
+      return jsonTextResponse(formatObject({}, entry));
     }),
 
     route(operations.listOlderHistory, async ({ query, user }) => streamJson(await listOlderHistory(database, user.id, query()))),
     route(operations.getOlderHistoryEntry, async (call) =>
-      jsonTextResponse(objectText({}, (await readEntry(call.user.id, call.param("job_id"), toOlderEntry)) ?? {})),
+      jsonTextResponse(formatObject({}, (await readEntry(call.user.id, call.param("job_id"), toOlderEntry)) ?? {})),
     ),
 
     route(operations.interrupt, async ({ body, user }) => {

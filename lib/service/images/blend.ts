@@ -1,4 +1,4 @@
-import { frameOfSamples, mapSamples, type Raster, sameSize, samplesAt, type Size, stages, type Tick } from "./raster";
+import { createSampleFrame, mapSamples, type Raster, sameSize, samplesAt, type Size, createStages, type Tick } from "./raster";
 import { scaleRaster } from "./scale";
 
 export const blendModes = ["normal", "multiply", "screen", "overlay", "soft_light", "difference"] as const;
@@ -38,7 +38,7 @@ export function blendRasters(below: Raster, above: Raster, mode: BlendMode, fact
       }
       tick((index + (start + row) / out.length) / count);
     }
-    return frameOfSamples(out);
+    return createSampleFrame(out);
   });
   return { ...below, frames };
 }
@@ -62,7 +62,7 @@ export function listExtraFrames(destination: Raster, source: Raster, { resizeSou
 /** The result has the size and batch of the destination. Source and mask are repeated or truncated to that batch. */
 export function compositeRasters(destination: Raster, source: Raster, placement: Placement, tick: Tick): Raster {
   const count = destination.frames.length;
-  const nextStage = stages(tick, listExtraFrames(destination, source, placement).length + 1);
+  const nextStage = createStages(tick, listExtraFrames(destination, source, placement).length + 1);
   const fit = (raster: Raster, to: Size) => (sameSize(raster, to) ? raster : scaleRaster(raster, to, "bilinear", nextStage()));
   const limitedSource = limitFrames(source, count);
   const layer = placement.resizeSource ? fit(limitedSource, destination) : limitedSource;

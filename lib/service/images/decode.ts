@@ -3,7 +3,7 @@
 
 import sharp, { type Metadata } from "sharp";
 import { decodableHeader } from "@/lib/shared/decode-image";
-import { frameOfBytes, type Raster, type Size, stages, type Tick } from "./raster";
+import { createByteFrame, type Raster, type Size, createStages, type Tick } from "./raster";
 
 class DecodeError extends Error {
   override name = "DecodeError";
@@ -58,7 +58,7 @@ export function toDecoded(pixels: FilePixels, tick: Tick): DecodedImage {
   const bytes = isInk ? cmykToRgb(data) : data;
   const values = isDeep ? toBytes(new Uint16Array(data.buffer, data.byteOffset, data.length / 2), isGrey) : bytes;
   const file = { values, channels: isInk ? 3 : pixels.channels, size, pages };
-  const nextStage = stages(tick, hasAlpha ? 2 : 1);
+  const nextStage = createStages(tick, hasAlpha ? 2 : 1);
   const image = pickChannels(file, getColourChannels(file.channels), nextStage());
   if (!hasAlpha) return { image };
   return { image, alpha: pickChannels(file, [file.channels - 1], nextStage()) };
@@ -93,11 +93,11 @@ function pickChannels({ values, channels, size, pages }: DecodedFile, channelInd
     const pageValues = values.subarray(page * length, (page + 1) * length);
     if (channelIndexes.length === channels) {
       part(1);
-      return frameOfBytes(pageValues);
+      return createByteFrame(pageValues);
     }
     const bytes = new Uint8Array(width * height * channelIndexes.length);
     copyChannels(pageValues, bytes, channels, { size, channelIndexes, tick: part });
-    return frameOfBytes(bytes);
+    return createByteFrame(bytes);
   });
   return { width, height, channels: channelIndexes.length === 3 ? 3 : 1, frames };
 }

@@ -1,6 +1,6 @@
 import { crc32 } from "node:zlib";
 import sharp from "sharp";
-import { frameAt, type Raster, stages, type Tick } from "./raster";
+import { frameAt, type Raster, createStages, type Tick } from "./raster";
 
 const SIGNATURE_BYTES = 8;
 const HEADER_BYTES = 25;
@@ -71,7 +71,7 @@ type AnimationOptions = { delayMs: number; lossless: boolean; quality: number; e
 
 export async function encodeAnimatedWebp(raster: Raster, options: AnimationOptions, tick: Tick): Promise<Buffer> {
   const { width, height, channels, frames } = raster;
-  const nextStage = stages(tick, frames.length);
+  const nextStage = createStages(tick, frames.length);
   const tall = Buffer.concat(frames.map((frame) => frame.bytes(nextStage())));
   const { delayMs, lossless, quality, effort, texts } = options;
   const raw = { width, height: height * frames.length, channels, ...(frames.length > 1 ? { pageHeight: height } : {}) };

@@ -1,6 +1,6 @@
 // Blur and sharpen, as in ComfyUI: sigma is relative to the radius, and edges are mirrored without repeating the edge.
 
-import { mapRows, mapSamples, type Raster, stages, type Tick } from "./raster";
+import { mapRows, mapSamples, type Raster, createStages, type Tick } from "./raster";
 import { sumRows } from "./scale";
 
 export type GaussianKernel = { radius: number; sigma: number };
@@ -22,7 +22,7 @@ function kernelWeights({ radius, sigma }: GaussianKernel): Float64Array {
 export function blurRaster(raster: Raster, kernel: GaussianKernel, tick: Tick): Raster {
   const weights = kernelWeights(kernel);
   const blur = (samples: Float32Array, part: Tick) => {
-    const nextStage = stages(part, 2);
+    const nextStage = createStages(part, 2);
     return blurColumns(blurRows(samples, raster, weights, nextStage()), raster, weights, nextStage());
   };
   return mapSamples(raster, raster, blur, tick);
@@ -63,7 +63,7 @@ function blurColumns(samples: Float32Array, { width, height, channels }: Raster,
 }
 
 export function sharpenRaster(raster: Raster, kernel: GaussianKernel, amount: number, tick: Tick): Raster {
-  const nextStage = stages(tick, 2);
+  const nextStage = createStages(tick, 2);
   const blurred = blurRaster(raster, kernel, nextStage());
   const gain = amount * 10;
   const row = raster.width * raster.channels;

@@ -1,6 +1,6 @@
 import { type GraphNode } from "@/lib/contract/schemas/graph";
 import { type FilePixels } from "../images/decode";
-import { pixelsOf, type Raster, type Size, type Tick } from "../images/raster";
+import { countPixels, type Raster, type Size, type Tick } from "../images/raster";
 
 export type NodeValue = Raster | string | number | bigint | boolean | undefined;
 
@@ -22,7 +22,7 @@ export function describeValue(value: NodeValue): string {
 }
 
 export function pixelsIn(value: NodeValue): number {
-  return isRaster(value) ? pixelsOf(value) : 0;
+  return isRaster(value) ? countPixels(value) : 0;
 }
 
 export type Choices = readonly (string | number | boolean)[];

@@ -1,5 +1,5 @@
 import sharp from "sharp";
-import { frameAt, pixelsOf, type Raster } from "../images/raster";
+import { frameAt, countPixels, type Raster } from "../images/raster";
 import { isRaster, type NodeValue } from "./definition";
 
 const INTERVAL_MS = 500;
@@ -32,7 +32,7 @@ export function createPreviews(send: (bytes: Uint8Array) => void): Previews {
 
   return {
     offer(values) {
-      const raster = values.filter(isRaster).find((value) => value.channels === 3 && pixelsOf(value) <= MAX_PIXELS);
+      const raster = values.filter(isRaster).find((value) => value.channels === 3 && countPixels(value) <= MAX_PIXELS);
       if (!raster) return;
       latestRaster = raster;
       // A failed preview must not fail the job.

@@ -10,7 +10,7 @@ import { type WorkerSlot } from "@/lib/service/runners/pool";
 import { type RunnerRow } from "@/lib/service/runners/store";
 import { query, type Reader, type Transaction } from "@/lib/service/store/database";
 import { type JobInputRow, type JobRow } from "@/lib/service/store/schema";
-import { readGraph, readRecord, readStrings, requireTexts, resultTexts } from "../job-row";
+import { readGraph, readRecord, readStrings, requireTexts, readResultTexts } from "../job-row";
 import { begin, isTerminal, move } from "../transitions";
 import { outputOfNode } from "./adopt-outputs";
 import { type EngineParts } from "./engine-parts";
@@ -91,7 +91,7 @@ function createRunReporter(events: JobEvents, job: { id: string; seq: number; no
       isOver = true;
       if (!events.hasListeners(job)) return;
       const row = await reader.row(query.selectFrom("jobs").select("state").where("seq", "=", job.seq));
-      const stored = row && isTerminal(row.state) ? (await resultTexts(reader, [job.seq])).get(job.seq) : undefined;
+      const stored = row && isTerminal(row.state) ? (await readResultTexts(reader, [job.seq])).get(job.seq) : undefined;
       if (!stored) return;
       const result = requireTexts(stored);
       for (const [node, output] of Object.entries(objectOf(parseExactJson(result.outputs)) ?? {}))

@@ -2,7 +2,7 @@ import { blendModes, blendRasters, listExtraFrames, compositeRasters } from "@/l
 import { blurRaster, sharpenRaster } from "@/lib/service/images/gaussian";
 import { invertRaster } from "@/lib/service/images/geometry";
 import { addNoise } from "@/lib/service/images/normal-noise";
-import { sameSize, stages } from "@/lib/service/images/raster";
+import { sameSize, createStages } from "@/lib/service/images/raster";
 import { fitRaster } from "@/lib/service/images/scale";
 import { bareImage, combo, field, image, mask, type NodeDefinition, NodeFailure, optional, output, pixels } from "../definition";
 
@@ -86,7 +86,7 @@ export const imageBlend: NodeDefinition = {
       throw new NodeFailure("ValueError", `Batches of ${counts.join(" and ")} images can't be blended: use equal batches, or one image.`);
     }
     context.claim(below, Math.max(...counts) + (sameSize(below, above) ? 0 : above.frames.length));
-    const nextStage = stages(context.tick, 2);
+    const nextStage = createStages(context.tick, 2);
     const fitted = fitRaster(above, below, "bicubic", nextStage());
     return { values: [blendRasters(below, fitted, inputs.choice("blend_mode", blendModes), inputs.number("blend_factor"), nextStage())] };
   },

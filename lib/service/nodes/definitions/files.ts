@@ -1,7 +1,7 @@
 import { type DecodedImage, toDecoded } from "@/lib/service/images/decode";
 import { encodeAnimatedWebp, encodePng } from "@/lib/service/images/encode";
-import { channelOf, invertRaster, solidImage, solidMask } from "@/lib/service/images/geometry";
-import { type Raster, stages, type Tick } from "@/lib/service/images/raster";
+import { extractChannelMask, invertRaster, solidImage, solidMask } from "@/lib/service/images/geometry";
+import { type Raster, createStages, type Tick } from "@/lib/service/images/raster";
 import {
   bareImage,
   bareList,
@@ -42,7 +42,7 @@ export const loadImage: NodeDefinition = {
   outputs: [output("IMAGE"), output("MASK")],
   imageInput: "image",
   async run(inputs, context) {
-    const nextStage = stages(context.tick, 2);
+    const nextStage = createStages(context.tick, 2);
     const { image, alpha } = await load(inputs.text("image"), context, nextStage());
     return { values: [image, alpha ? invertRaster(alpha, nextStage()) : noMask(image)] };
   },
@@ -58,9 +58,9 @@ export const loadImageMask: NodeDefinition = {
   imageInput: "image",
   async run(inputs, context) {
     const channel = inputs.choice("channel", channels);
-    const nextStage = stages(context.tick, 2);
+    const nextStage = createStages(context.tick, 2);
     const { image, alpha } = await load(inputs.text("image"), context, nextStage());
-    if (channel !== "alpha") return { values: [channelOf(image, channel === "red" ? 0 : channel === "green" ? 1 : 2, nextStage())] };
+    if (channel !== "alpha") return { values: [extractChannelMask(image, channel === "red" ? 0 : channel === "green" ? 1 : 2, nextStage())] };
     return { values: [alpha ? invertRaster(alpha, nextStage()) : noMask(image)] };
   },
 };
@@ -107,7 +107,7 @@ type PngPlan = { prefix: string; type: "output" | "temp"; compressionLevel: numb
 
 async function savePngs(pictures: Raster, plan: PngPlan, context: NodeContext): Promise<void> {
   const size = { width: pictures.width, height: pictures.height };
-  const nextStage = stages(context.tick, pictures.frames.length);
+  const nextStage = createStages(context.tick, pictures.frames.length);
   for (const index of pictures.frames.keys()) {
     const { compressionLevel } = plan;
     const content = await encodePng(pictures, index, { compressionLevel, texts: context.pngText }, nextStage());

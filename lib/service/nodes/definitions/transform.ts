@@ -1,7 +1,7 @@
 // Nodes that transform images, and nodes that convert masks.
 
 import {
-  channelOf,
+  extractChannelMask,
   colourMask,
   cropRaster,
   flipRaster,
@@ -13,7 +13,7 @@ import {
   rotateRaster,
   solidMask,
 } from "@/lib/service/images/geometry";
-import { type Raster, roundHalfEven, type Size, stages } from "@/lib/service/images/raster";
+import { type Raster, roundHalfEven, type Size, createStages } from "@/lib/service/images/raster";
 import { cropToShape, scaleMethods, scaleRaster } from "@/lib/service/images/scale";
 import { bareImage, bareList, combo, field, image, mask, type NodeDefinition, output, pixels } from "../definition";
 
@@ -43,7 +43,7 @@ export const imageScale: NodeDefinition = {
     if (width === 0 && height === 0) return { values: [image] };
     const size = targetSize(image, width, height);
     context.claim(size, image.frames.length);
-    const nextStage = stages(context.tick, 2);
+    const nextStage = createStages(context.tick, 2);
     const cut = inputs.text("crop") === "center" ? cropToShape(image, size, nextStage()) : image;
     return { values: [scaleRaster(cut, size, inputs.choice("upscale_method", scaleMethods), nextStage())] };
   },
@@ -113,7 +113,7 @@ export const imagePadForOutpaint: NodeDefinition = {
       feathering: inputs.number("feathering"),
     };
     context.claim(paddedSize(raster, border), raster.frames.length + 1);
-    const nextStage = stages(context.tick, 2);
+    const nextStage = createStages(context.tick, 2);
     return { values: [padRaster(raster, border, nextStage()), outpaintMask(raster, border, nextStage())] };
   },
 };
@@ -176,7 +176,7 @@ export const imageToMask: NodeDefinition = {
     const raster = inputs.image("image");
     const channel = inputs.choice("channel", channels);
     context.claim(raster, raster.frames.length);
-    if (channel !== "alpha") return { values: [channelOf(raster, channel === "red" ? 0 : channel === "green" ? 1 : 2, context.tick)] };
+    if (channel !== "alpha") return { values: [extractChannelMask(raster, channel === "red" ? 0 : channel === "green" ? 1 : 2, context.tick)] };
     return { values: [solidMask(raster, 1, raster.frames.length)] };
   },
 };
