@@ -7,7 +7,7 @@ import { readKind } from "@/lib/service/runners/pool";
 import { type Processes } from "@/lib/service/store/processes";
 import { toStoreError } from "@/lib/shared/database/postgres";
 import { type CreateQueue, createSlots, type JobQueue, type QueueContext, listWaitingJobs } from "./job-queue";
-import { enqueueAll, freeWorkers, removeEntries, removeStale, seqsWithoutEntry, storeTurn } from "./queue-entries";
+import { enqueueAll, freeWorkers, removeEntries, removeStale, findSeqsWithoutEntry, storeTurn } from "./queue-entries";
 import { createQueueWorker, migrateQueue, openQueuePool } from "./queue-worker";
 
 /** Kinds are collected from entries. Above this number, the set is cleared. */
@@ -54,7 +54,7 @@ function createPostgresQueue(context: QueueContext, { pgPool, processes }: { pgP
 
   function enqueueMissing(last: number): Promise<number | undefined> {
     return database.commitFreeing(async (tx) => {
-      const missing = await seqsWithoutEntry(tx, last);
+      const missing = await findSeqsWithoutEntry(tx, last);
       if (missing.length > 0) await enqueueAll(tx, await listWaitingJobs(tx, missing));
       return missing.at(-1);
     });
