@@ -25,7 +25,7 @@ import { applyRetention, finishClears, hasRetention, type RetentionParts } from 
 import { countJobs } from "./jobs/list-jobs";
 import { createEngine, listenToOthers, RUNNERS } from "./jobs/run/engine";
 import { createLiveRuns } from "./jobs/run/live-runs";
-import { classes } from "./nodes/library";
+import { nodeClasses } from "./nodes/library";
 import { createRunner } from "./nodes/runner";
 import { type OpenedDatabase, openServiceDatabase } from "./open-database";
 import { type ServiceLog, type ServiceOptions } from "./options";
@@ -148,7 +148,7 @@ export async function startService(options: ServiceOptions) {
     const inFlight = new Set<Promise<Response>>();
 
     registerMetrics(database, options.dataDir);
-    const builtIn = { slots: () => processes.slots(concurrency), classes: classes.size };
+    const builtIn = { slots: () => processes.slots(concurrency), classes: nodeClasses.size };
 
     return {
       keys: createKeys(database, now),

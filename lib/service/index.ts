@@ -3,7 +3,7 @@
 import { type ServiceRunners } from "@/lib/contract/runners/runners";
 import { notReady } from "@/lib/shared/readiness";
 import { type StartedService, startService, unavailableResponse } from "./create-service";
-import { classes } from "./nodes/library";
+import { nodeClasses } from "./nodes/library";
 import { type Service, type ServiceKeys, type ServiceOptions } from "./options";
 import { createRunners } from "./runners/store";
 import { asStartFailure } from "./service-error";
@@ -75,7 +75,7 @@ export async function openServiceStore(dataDir: string, { concurrency, databaseU
     await requireRows(dataDir, databaseUrl);
     const database = await (databaseUrl === undefined ? openDatabase(fileIn(dataDir), Date.now) : openPostgres(databaseUrl, Date.now));
     const slots = async () => (databaseUrl === undefined ? concurrency : (await slotsOfLive(database)) || concurrency);
-    const builtIn = { slots, classes: classes.size };
+    const builtIn = { slots, classes: nodeClasses.size };
     return {
       keys: createKeys(database, Date.now),
       runners: createRunners({ database, now: Date.now, builtIn }),

@@ -9,8 +9,8 @@ import { own } from "@/lib/contract/json/own";
 import { createLru } from "@/lib/shared/lru";
 import { type Claim, type FilePixels, countFrames, readPixels } from "../images/decode";
 import { type Size } from "../images/raster";
-import { checkCachedTexts, isRaster, NodeFailure, type NodeValue, pixelsIn, sumOfTexts } from "./definition";
-import { literalOf } from "./literal";
+import { checkCachedTexts, isRaster, NodeFailure, type NodeValue, countValuePixels, sumTextBytes } from "./definition";
+import { readInputLiteral } from "./literal";
 import { type Plan, type PlannedNode } from "./plan";
 import { type ProducedFile, type RunRequest } from "./run";
 import { recallOutputs, rememberOutputs } from "./stored-outputs";
@@ -68,7 +68,7 @@ function nameInput(
 ): unknown {
   const link = links.get(name);
   if (link) return ["link", keys.get(link.source), link.output];
-  const literal = literalOf(node.inputs, name, type);
+  const literal = readInputLiteral(node.inputs, name, type);
   if (!literal) return ["absent"];
   const value = literal.literal.ok ? literal.literal.value : own(node.inputs, name);
   if (name !== definition.imageInput || typeof value !== "string") return ["literal", value, literal.type];
@@ -143,13 +143,13 @@ export function createNodeValues(readers: ReadonlyMap<string, number>, maxPixels
 
   const alive = () => {
     const rasters = new Set([...stored.values()].flat().filter(isRaster));
-    return [...rasters].reduce((sum, raster) => sum + pixelsIn(raster), 0);
+    return [...rasters].reduce((sum, raster) => sum + countValuePixels(raster), 0);
   };
   return {
     get: (id) => stored.get(id),
     keep(id, values) {
       if ((remaining.get(id) ?? 0) <= 0) return;
-      const texts = cachedTextBytes + sumOfTexts(values);
+      const texts = cachedTextBytes + sumTextBytes(values);
       checkCachedTexts(texts);
       cachedTextBytes = texts;
       stored.set(id, values);
@@ -158,7 +158,7 @@ export function createNodeValues(readers: ReadonlyMap<string, number>, maxPixels
       const count = (remaining.get(id) ?? 0) - 1;
       remaining.set(id, count);
       if (count > 0) return;
-      cachedTextBytes -= sumOfTexts(stored.get(id) ?? []);
+      cachedTextBytes -= sumTextBytes(stored.get(id) ?? []);
       stored.delete(id);
     },
     claim({ width, height }, frames) {

@@ -4,8 +4,8 @@ import { type Graph } from "@/lib/contract/schemas/graph";
 import { findCycles, reach } from "@/lib/contract/workflow/graph";
 import { type CheckedNode, checkInputs, type Files, parsePrompt, type PromptError } from "./check-inputs";
 import { type NodeLibrary, type ParsedGraph } from "./definition";
-import { classes } from "./library";
-import { fileTexts, neededBy, type Needs } from "./needs";
+import { nodeClasses } from "./library";
+import { findFileTexts, findNeeds, type Needs } from "./needs";
 
 /** At most this many nodes of a loop are reported: a graph of thousands has thousands of loops of thousands. */
 const MAX_NODES = 100;
@@ -83,7 +83,7 @@ export type Validation =
 /** `images`: the names that the nodes behind the good outputs load. `graph`: with literals in the form that nodes want. */
 export function validatePrompt(
   prompt: Record<string, unknown>,
-  { targets, files, library = classes }: { targets?: readonly string[]; files: Files; library?: NodeLibrary },
+  { targets, files, library = nodeClasses }: { targets?: readonly string[]; files: Files; library?: NodeLibrary },
 ): Validation {
   const parsed = parsePrompt(prompt, library);
   if (!parsed.ok) return { ok: false, error: parsed.failure, nodeErrors: {} };
@@ -103,7 +103,7 @@ export function validatePrompt(
 
   const reached = reach(validOutputs, sourcesOf);
   const images = [...reached].flatMap((id) => checked.get(id)?.fileNames ?? []);
-  const needs = neededBy(graph, reached, new Set(images));
+  const needs = findNeeds(graph, reached, new Set(images));
   return { ok: true, graph: toGraph(graph, checked), outputs: validOutputs, nodeErrors, images: [...new Set(images)], needs };
 }
 
@@ -111,7 +111,7 @@ export function validatePrompt(
 export function fileNamesIn(prompt: Record<string, unknown>, library: NodeLibrary): string[] {
   const parsed = parsePrompt(prompt, library);
   if (!parsed.ok) return [];
-  return [...new Set([...parsed.value.values()].flatMap(({ node, definition }) => fileTexts(node, definition)))];
+  return [...new Set([...parsed.value.values()].flatMap(({ node, definition }) => findFileTexts(node, definition)))];
 }
 
 function checkReached(graph: ParsedGraph, outputs: readonly string[], files: Files): Map<string, CheckedNode> {

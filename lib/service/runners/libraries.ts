@@ -8,7 +8,7 @@ import { parseExactJson } from "@/lib/contract/json/parse-json";
 import { readInputSpec, settingsOf, typeOf } from "@/lib/contract/nodes/input-spec";
 import { BUILT_IN_RUNNER } from "@/lib/contract/runners/runners";
 import { type InputField, type NodeDeclaration, type NodeLibrary } from "../nodes/definition";
-import { classes, describeLibrary } from "../nodes/library";
+import { nodeClasses, describeLibrary } from "../nodes/library";
 import { isPrivateName } from "../nodes/needs";
 import { type Database, query } from "../store/database";
 
@@ -60,7 +60,7 @@ export function createLibraries(database: Database) {
   return {
     refresh,
     all: () => merged.library,
-    of: (runnerId: string): NodeLibrary => (runnerId === BUILT_IN_RUNNER ? classes : (cacheByHash.get(runnerId)?.library ?? none)),
+    of: (runnerId: string): NodeLibrary => (runnerId === BUILT_IN_RUNNER ? nodeClasses : (cacheByHash.get(runnerId)?.library ?? none)),
 
     /** GET /api/object_info as text, of one class or of all. `images`: the names that are offered where an image is chosen. */
     describe(images: readonly string[], only?: string): string {
@@ -88,7 +88,7 @@ function merge(others: readonly Catalogue[]) {
     }
   }
   const library = new Map(
-    [...catalogue].map(([name, info]) => [name, (both.has(name) ? undefined : classes.get(name)) ?? toDeclaration(name, info)]),
+    [...catalogue].map(([name, info]) => [name, (both.has(name) ? undefined : nodeClasses.get(name)) ?? toDeclaration(name, info)]),
   );
   return { catalogue, library, texts: new Map([...catalogue].map(([name, info]) => [name, writeExactJson(info)])) };
 }
@@ -202,7 +202,7 @@ function toDeclaration(name: string, info: Info): NodeDeclaration {
   }));
   const image = inputs.find(({ spec }) => isImage(spec));
   const declaration = { name, inputs, outputs, isOutput: info.output_node === true, takesMore: true as const };
-  if (!classes.has(name)) return { ...declaration, isForeign: true };
+  if (!nodeClasses.has(name)) return { ...declaration, isForeign: true };
   return image
     ? { ...declaration, inputs: inputs.map((field) => (field === image ? { ...field, namesFile: false } : field)), imageInput: image.name }
     : declaration;

@@ -8,7 +8,7 @@ import { parseExactJson } from "@/lib/contract/json/parse-json";
 import { BUILT_IN_RUNNER, type JobWaits } from "@/lib/contract/runners/runners";
 import { coalesce } from "@/lib/shared/async";
 import { createLru } from "@/lib/shared/lru";
-import { missingFrom, modelsOf, type Needs, needText } from "../nodes/needs";
+import { findMissingNeeds, findModels, type Needs, formatNeeds } from "../nodes/needs";
 import { type Database, query, type Reader, type Transaction } from "../store/database";
 import { type Processes } from "../store/processes";
 import { isHandedOver } from "./attempts";
@@ -66,14 +66,14 @@ export async function createPool({ database, processes, concurrency }: PoolParts
     for (const { id, text } of stored) needsById.set(id, parseExactJson<Needs>(text));
   }
 
-  const modelsOfNeeds = (id: number | null) => modelsOf((id === null ? undefined : needsById.get(id)) ?? []);
+  const modelsOfNeeds = (id: number | null) => findModels((id === null ? undefined : needsById.get(id)) ?? []);
 
   function missingFor(needs: number | null, runnerId: string): readonly string[] {
     if (needs === null) return runnerId === BUILT_IN_RUNNER ? [] : ["what the service recorded when the job was sent"];
     const parts = needsById.get(needs);
     if (!parts) return ["what the service has not read of the job yet"];
     const key = `${needs} ${runnerId}`;
-    const missingParts = missingPartsCache.get(key) ?? missingFrom(libraries.of(runnerId), parts);
+    const missingParts = missingPartsCache.get(key) ?? findMissingNeeds(libraries.of(runnerId), parts);
     missingPartsCache.set(key, missingParts);
     return missingParts;
   }
@@ -170,7 +170,7 @@ export async function createPool({ database, processes, concurrency }: PoolParts
 
     /** Which runner lacks what, if none has everything. */
     missingRequirements(needs: Needs): string | undefined {
-      const all = rows.map(({ id, label }) => ({ label, lacks: missingFrom(libraries.of(id), needs) }));
+      const all = rows.map(({ id, label }) => ({ label, lacks: findMissingNeeds(libraries.of(id), needs) }));
       if (all.some((item) => item.lacks.length === 0)) return undefined;
       return all
         .map((item) => `${item.label} lacks ${item.lacks.slice(0, 5).join(", ")}${item.lacks.length > 5 ? " and more" : ""}`)
@@ -192,7 +192,7 @@ async function countElsewhere(reader: Reader, { isNotRunHere }: Pick<Processes, 
 }
 
 export async function storeNeeds(tx: Transaction, needs: Needs): Promise<number> {
-  const hash = createHash("sha256").update(needText(needs)).digest("hex");
+  const hash = createHash("sha256").update(formatNeeds(needs)).digest("hex");
   const storedNeeds = await tx.row(query.selectFrom("job_needs").select("id").where("hash", "=", hash));
   if (storedNeeds) return storedNeeds.id;
   const added = await tx.row(query.insertInto("job_needs").values({ hash, text: writeExactJson(needs) }).returning("id")); // prettier-ignore

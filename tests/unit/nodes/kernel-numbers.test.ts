@@ -9,7 +9,7 @@ import { createByteFrame, createPixelFrame, createSampleFrame, type Raster, roun
 import { scaleRaster } from "@/lib/service/images/scale";
 import { type NodeContext } from "@/lib/service/nodes/definition";
 import { createInputs, type ReceivedInput } from "@/lib/service/nodes/failure-report";
-import { classes } from "@/lib/service/nodes/library";
+import { nodeClasses } from "@/lib/service/nodes/library";
 
 const quiet = () => undefined;
 const samples = (raster: Raster) => [...(raster.frames[0]?.samples() ?? [])];
@@ -231,7 +231,7 @@ function furthest(actual: Raster, reference: z.infer<typeof rasterSchema>): numb
 describe("a node matches its reference on a small image", () => {
   const titledCases = cases.map((each, index) => ({ ...each, title: `${each.class} ${index}` }));
   it.each(titledCases)("$title", async ({ class: name, inputs, outputs, exact }) => {
-    const definition = classes.get(name);
+    const definition = nodeClasses.get(name);
     if (!definition) throw new Error(`There is no class ${name}.`);
     const nodeInputs = new Map<string, ReceivedInput>(
       Object.entries(inputs).map(([input, value]) => [input, { value: typeof value === "object" ? toRaster(value) : value, type: "*" }]),
