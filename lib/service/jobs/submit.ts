@@ -9,7 +9,7 @@ import { toUuid } from "@/lib/shared/text";
 import { findFiles } from "../assets/file-names";
 import { isRaster } from "../assets/media-type";
 import { type PromptError } from "../nodes/check-inputs";
-import { fileNamesIn, validatePrompt, type Validation } from "../nodes/validate";
+import { findFileNames, validatePrompt, type Validation } from "../nodes/validate";
 import { type Pool, storeNeeds } from "../runners/pool";
 import { type Database, query } from "../store/database";
 import { type Engine } from "./run/engine";
@@ -84,7 +84,7 @@ export async function submitPrompt(
 ): Promise<AcceptedJob | RejectedJob> {
   const { database, pool } = stores;
   const library = pool.libraries.all();
-  const inputFiles = await findFiles(database, userId, fileNamesIn(body.prompt, library));
+  const inputFiles = await findFiles(database, userId, findFileNames(body.prompt, library));
   const files = new Map([...inputFiles].map(([name, { media_type }]) => [name, { mediaType: media_type, isImage: isRaster(media_type) }]));
   const validation = validatePrompt(body.prompt, { targets: body.partial_execution_targets, files, library });
   if (!validation.ok) return validation;

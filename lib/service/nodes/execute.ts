@@ -11,7 +11,7 @@ import { type PlannedNode, planRun } from "./plan";
 import { createPreviews, type Previews } from "./previews";
 import { type CachedNodeResult, createNodeValues, type ImageFiles, type NodeCache, type NodeValues, planReuse, type Reuse } from "./reuse";
 import { type Cancellation, Cancelled, type ProducedFile, type RunEvent, type RunOutcome, type RunRequest } from "./run";
-import { producedPath } from "./stored-outputs";
+import { getOutputPath } from "./stored-outputs";
 
 type Progress = Extract<RunEvent, { kind: "progress" }>;
 
@@ -236,7 +236,7 @@ function createContext(planned: PlannedNode, run: NodeRun, { saver, files }: Sav
     async save({ content, size, ...details }) {
       cancellation.check();
       const index = files.length;
-      const path = producedPath(request.outputDir, planned, index, details.extension);
+      const path = getOutputPath(request.outputDir, planned, index, details.extension);
       const bytes = await saver.save(path, content);
       files.push({ nodeId: planned.id, key: "images", index, path, ...bytes, ...details, ...size });
     },

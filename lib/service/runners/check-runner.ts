@@ -32,13 +32,13 @@ export async function readHealth(server: ComfyServer): Promise<Result<Omit<Runne
 
 export type CheckedRunner = { address: string; facts: RunnerFacts; catalogue: Catalogue };
 
-export async function checkRunner(typed: string, answerMs?: number): Promise<Result<CheckedRunner, Problem>> {
-  const parsed = runnerAddressSchema.safeParse(typed);
+export async function checkRunner(rawAddress: string, timeoutMs?: number): Promise<Result<CheckedRunner, Problem>> {
+  const parsed = runnerAddressSchema.safeParse(rawAddress);
   if (!parsed.success)
     return failed({ code: "not_reachable", message: `The address ${parsed.error.issues[0]?.message ?? "cannot be read"}.` });
   const address = parsed.data;
   const server = comfyServer(address);
-  const health = await readHealth(comfyServer(address, undefined, answerMs));
+  const health = await readHealth(comfyServer(address, undefined, timeoutMs));
   if (!health.ok) return failed(await toProblem(server, health.failure));
   const catalogue = await server.catalogue();
   if (!catalogue.ok) return failed(await toProblem(server, catalogue.failure));

@@ -7,7 +7,7 @@ import { type NodeLibrary } from "../nodes/definition";
 import { type RunEvent, type RunOutcome } from "../nodes/run";
 import { type ServiceLog } from "../options";
 import { type Database, retry } from "../store/database";
-import { type Attempt, openClients } from "./attempts";
+import { type Attempt, findOpenClients } from "./attempts";
 
 export type RemoteLimits = {
   leaseMs: number;
@@ -56,7 +56,7 @@ export function lostOutcome(reason: string, counts = true): RunOutcome {
 
 export async function shouldGoElsewhere(job: RemoteJob, items: readonly QueueItem[]): Promise<boolean> {
   if (items.length === 0 || !(await job.isFreeElsewhere())) return false;
-  const own = await openClients(job.database, job.runner.id);
+  const own = await findOpenClients(job.database, job.runner.id);
   if (items.every((item) => own.has(clientOf(item) ?? ""))) return false;
   job.reportBusy();
   return true;

@@ -4,7 +4,7 @@ import { findEnded, findJob, type JobLocation } from "@/lib/comfyui/client";
 import { comfyServer, type ExchangeFailure, limitExceededFailure } from "@/lib/comfyui/http";
 import { sleep } from "@/lib/shared/async";
 import { ok } from "@/lib/shared/result";
-import { errorAround, type RunEvent, type RunOutcome } from "../nodes/run";
+import { createServiceError, type RunEvent, type RunOutcome } from "../nodes/run";
 import { type Run } from "../nodes/runner";
 import { CACHE_CLEARED, isCurrent, wasCacheCleared } from "./attempts";
 import { fetchOutputs } from "./fetch-outputs";
@@ -127,7 +127,7 @@ async function missingFile(job: RemoteJob): Promise<RunOutcome> {
   const { runner, attempt, server } = job;
   if (await retryUntilDeadline(job, () => wasCacheCleared(job.database, attempt.seq))) {
     const message = `${runner.label} reports output files that it does not have, also after its cache was cleared. Check its output folder.`;
-    return { kind: "error", error: errorAround("OutputMissing", message) };
+    return { kind: "error", error: createServiceError("OutputMissing", message) };
   }
   const freed = await server.free({ unload_models: true, free_memory: true });
   return lostOutcome(
@@ -138,7 +138,7 @@ async function missingFile(job: RemoteJob): Promise<RunOutcome> {
 function toOutcome(ending: Ending, { runner, inputs, graph }: RemoteJob): RunOutcome {
   if (ending.kind === "success") return { kind: "success" };
   if (ending.kind === "interrupted")
-    return { kind: "error", error: errorAround("Interrupted", `The job was interrupted on ${runner.label} by another client.`) };
+    return { kind: "error", error: createServiceError("Interrupted", `The job was interrupted on ${runner.label} by another client.`) };
   const { node_id, current_outputs, ...error } = withUserNames(ending.error, inputs);
   const isOwn = (id: unknown) => typeof id === "string" && Object.hasOwn(graph, id);
   return {

@@ -20,7 +20,7 @@ import { type Database, query, type Reader, type Transaction } from "../store/da
 import { type RunnerRow as RunnerColumns } from "../store/schema";
 import { isHandedOver } from "./attempts";
 import { type CheckedRunner, checkRunner } from "./check-runner";
-import { catalogueText } from "./libraries";
+import { formatCatalogue } from "./libraries";
 
 export type RunnerRow = Selectable<RunnerColumns>;
 
@@ -163,7 +163,7 @@ export async function storeCheckedRunner(
   { facts, catalogue }: Pick<CheckedRunner, "facts" | "catalogue">,
   at: number,
 ): Promise<void> {
-  const text = catalogueText(catalogue);
+  const text = formatCatalogue(catalogue);
   const hash = createHash("sha256").update(text).digest("hex");
   await storeFacts(tx, id, facts, at, { classes: facts.classes, catalogue_at: at });
   await tx.run(

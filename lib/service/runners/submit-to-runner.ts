@@ -15,7 +15,7 @@ import { failed, ok, type Result } from "@/lib/shared/result";
 import { getExtension } from "../assets/media-type";
 import { type NodeLibrary } from "../nodes/definition";
 import { mapFileTexts } from "../nodes/needs";
-import { errorAround, REFUSED, type RunOutcome } from "../nodes/run";
+import { createServiceError, REJECTED_TYPE, type RunOutcome } from "../nodes/run";
 import { storePromptId } from "./attempts";
 import { type Input, lostOutcome, type RemoteJob, removeFromRunner, retryUntilDeadline, shouldGoElsewhere, stale } from "./remote-job";
 import { type JobListener } from "./report-events";
@@ -102,7 +102,7 @@ function notSent(job: RemoteJob, failure: ExchangeFailure): RunOutcome {
 function tooLarge({ runner: { label } }: RemoteJob, { name, size }: Input): RunOutcome {
   const megabytes = Math.ceil(size / 1024 ** 2);
   const message = `${label} takes no file as large as ${name} (${megabytes} MB). Its --max-upload-size can be raised.`;
-  return { kind: "error", error: errorAround("InputTooLarge", message) };
+  return { kind: "error", error: createServiceError("InputTooLarge", message) };
 }
 
 /** Worded like a late refusal, in ComfyUI's wire format: readers parse it. */
@@ -110,7 +110,7 @@ function refused(job: RemoteJob, body: string): RunOutcome {
   const { error, nodeErrors } = readRefusal(job, parseJson(body));
   const isRead = error !== undefined || Object.keys(nodeErrors).length > 0;
   const details = isRead ? writeExactJson({ error, node_errors: nodeErrors }) : body.slice(0, MAX_TEXT_LENGTH);
-  return { kind: "error", error: errorAround(REFUSED, `${job.runner.label} refused the workflow. 400: ${details}`) };
+  return { kind: "error", error: createServiceError(REJECTED_TYPE, `${job.runner.label} refused the workflow. 400: ${details}`) };
 }
 
 /** The part of a refusal that is stored with the job: errors of some nodes, without their lists of options. */

@@ -16,7 +16,7 @@ import { objectInfoSchema } from "@/lib/contract/schemas/object-info";
 import { shareBodySchema } from "@/lib/contract/share";
 import { expiresSoon, toMilliseconds } from "@/lib/contract/times";
 import { readWorkflow, unwrapWorkflow } from "@/lib/contract/workflow/read-workflow";
-import { outputsByNode, readEnding, readOutputs } from "@/lib/service/runners/read-outputs";
+import { groupOutputs, readEnding, readOutputs } from "@/lib/service/runners/read-outputs";
 import { hostileJson, prototypeMembers } from "@/tests/support/hostile-keys";
 import { flac, glb, plainText, png, webp } from "../embedded-workflow/files";
 
@@ -89,7 +89,7 @@ const readers: Record<string, (value: unknown, text: string) => unknown> = {
     }),
   "histories of runners": (value) => [
     readEnding({ status: value, outputs: value }),
-    readOutputs(outputsByNode({ outputs: value, meta: value }, graph)),
+    readOutputs(groupOutputs({ outputs: value, meta: value }, graph)),
   ],
   "workflow files": (value, text) => [readWorkflow(text), unwrapWorkflow(value), readWorkflow(`{"1":{"class_type":"A","inputs":${text}}}`)],
   "files of the editor": (value, text) => {

@@ -1,6 +1,6 @@
 // Assigns waiting jobs to worker slots. A job is claimed only while its row is pending and its runner has a free slot.
 
-import { kindWith, triedRunners, type WorkerSlot } from "@/lib/service/runners/pool";
+import { formatKind, findTriedRunners, type WorkerSlot } from "@/lib/service/runners/pool";
 import { type RunnerRow } from "@/lib/service/runners/store";
 import { asStorageFailure } from "@/lib/service/service-error";
 import { query, type Reader, retry, type Transaction } from "@/lib/service/store/database";
@@ -207,6 +207,6 @@ export async function listWaitingJobs(reader: Reader, seqs?: readonly number[]):
     .where("state", "=", "pending")
     .where(isInOwnQueue);
   const selected = seqs ? pending.where("seq", "in", reader.dialect.numbers(seqs)) : pending;
-  const [jobs, triedByJob] = [await reader.rows(selected.orderBy("seq")), await triedRunners(reader)];
-  return jobs.map(({ seq, user_id, needs }) => ({ userId: user_id, seq, needs, kind: kindWith(needs, triedByJob.get(seq)) }));
+  const [jobs, triedByJob] = [await reader.rows(selected.orderBy("seq")), await findTriedRunners(reader)];
+  return jobs.map(({ seq, user_id, needs }) => ({ userId: user_id, seq, needs, kind: formatKind(needs, triedByJob.get(seq)) }));
 }

@@ -3,7 +3,7 @@
 import { type Pool } from "pg";
 import { z } from "zod";
 import { type ServiceLog } from "@/lib/service/options";
-import { readKind } from "@/lib/service/runners/pool";
+import { parseKind } from "@/lib/service/runners/pool";
 import { type Processes } from "@/lib/service/store/processes";
 import { toStoreError } from "@/lib/shared/database/postgres";
 import { type CreateQueue, createSlots, type JobQueue, type QueueContext, listWaitingJobs } from "./job-queue";
@@ -38,7 +38,7 @@ function createPostgresQueue(context: QueueContext, { pgPool, processes }: { pgP
     if (kinds.size >= MAX_KINDS) kinds.clear();
     kinds.add(kind);
     // If this fails, no slot matches and the entry is returned.
-    await untilReachable(() => pool.loadNeeds([readKind(kind).needs])).catch(() => undefined);
+    await untilReachable(() => pool.loadNeeds([parseKind(kind).needs])).catch(() => undefined);
     // Awaited, because the next search must find a returned entry, not the one after it.
     const takePromise = slots.take(parsed.data);
     inBackground(takePromise);

@@ -5,7 +5,7 @@ import { sql } from "kysely";
 import { blobPath } from "@/lib/service/assets/blob-store";
 import { type ServiceLog } from "@/lib/service/options";
 import { isHandedOver } from "@/lib/service/runners/attempts";
-import { kindWith } from "@/lib/service/runners/pool";
+import { formatKind } from "@/lib/service/runners/pool";
 import { query, type Transaction } from "@/lib/service/store/database";
 import { type Processes } from "@/lib/service/store/processes";
 import { coalesce } from "@/lib/shared/async";
@@ -186,8 +186,8 @@ export function createEngine(parts: EngineParts, createQueue: CreateQueue) {
 
     ...createCanceller({ parts, running, queue, background, reportEnd: (run) => reportEnd(parts, run) }),
 
-    enqueue: (tx: Transaction, userId: number, seq: number, needs: number) => queue.enqueue(tx, { userId, seq, kind: kindWith(needs) }),
-    submitted: (userId: number, seq: number, needs: number) => queue.notifyWaiting({ userId, seq, kind: kindWith(needs) }),
+    enqueue: (tx: Transaction, userId: number, seq: number, needs: number) => queue.enqueue(tx, { userId, seq, kind: formatKind(needs) }),
+    submitted: (userId: number, seq: number, needs: number) => queue.notifyWaiting({ userId, seq, kind: formatKind(needs) }),
     repair: queue.repair,
 
     async runnersChanged(): Promise<void> {

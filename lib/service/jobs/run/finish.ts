@@ -1,8 +1,8 @@
 // Ends a job in one commit, or requeues it. A job that has already left the expected state stays as it is.
 
 import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { errorAround } from "@/lib/service/nodes/run";
-import { kindOf } from "@/lib/service/runners/pool";
+import { createServiceError } from "@/lib/service/nodes/run";
+import { findKind } from "@/lib/service/runners/pool";
 import { asStorageException } from "@/lib/service/service-error";
 import { query, type Transaction } from "@/lib/service/store/database";
 import { MAX_ATTEMPTS, move, moveAll, type WaitingJob } from "../transitions";
@@ -48,7 +48,7 @@ export function interruptedResult(id: string, at: number): { outputs: string; me
 
 /** For errors outside the nodes. */
 export async function failJob(tx: Transaction, job: Job, type: string, message: string, at: number): Promise<void> {
-  const error = errorAround(type, message);
+  const error = createServiceError(type, message);
   const messages: Message[] = [["execution_error", { prompt_id: job.id, ...error, executed: [], timestamp: at }]];
   await end(tx, job, { to: "failed", at }, { error: writeExactJson(error), end_time: at }, { outputs: {}, messages, meta: {} });
 }
@@ -79,7 +79,7 @@ export async function requeueOrFail(
   }
   const pendingFields = { start_time: null, slot: null, runner: null, attempts: counts ? attempts : attempts - 1 };
   if (!(await move(tx, { seq, fence, from: "in_progress", to: "pending", at }, pendingFields))) return undefined;
-  const waitingJob = { userId, seq, kind: await kindOf(tx, job) };
+  const waitingJob = { userId, seq, kind: await findKind(tx, job) };
   await queue.enqueue(tx, waitingJob, true);
   return waitingJob;
 }

@@ -2,9 +2,9 @@ import { join } from "node:path";
 import { spellingOf, writeExactJson } from "@/lib/contract/json/exact-json";
 import { objectOf } from "@/lib/contract/json/json";
 import { countResult, observeRun } from "@/lib/service/figures";
-import { errorAround, REFUSED, type RunEvent, type RunOutcome } from "@/lib/service/nodes/run";
+import { createServiceError, REJECTED_TYPE, type RunEvent, type RunOutcome } from "@/lib/service/nodes/run";
 import { endAttempt, forgetAttempt, isHandedOver, recordEnd, wasCacheCleared } from "@/lib/service/runners/attempts";
-import { kindOf } from "@/lib/service/runners/pool";
+import { findKind } from "@/lib/service/runners/pool";
 import { runRemotely } from "@/lib/service/runners/remote-run";
 import { readRunner, storeProblem } from "@/lib/service/runners/store";
 import { query, type Transaction } from "@/lib/service/store/database";
@@ -127,7 +127,7 @@ async function runOnRunner(
       inputs,
       library: pool.libraries.all(),
       outputDir,
-      isFreeElsewhere: async () => pool.isFreeElsewhere(await kindOf(database, job), id),
+      isFreeElsewhere: async () => pool.isFreeElsewhere(await findKind(database, job), id),
       reportBusy: () => pool.reportBusy(id),
       isGone: async () => (await readRunner(database, id)) === undefined,
       traffic: pool.trafficOf(id),
@@ -217,14 +217,14 @@ async function end(
   if (await begin(tx, job, at)) record.begin(at);
   const { storedOutputs, refusal } = await insertOutputs(tx, { id: job.id, userId: job.userId, at }, staged, record);
   // An output that could not be stored is reported before a later failure of a node, because nothing else reports it.
-  const storageError = refusal && errorAround("StorageQuotaExceeded", refusal.message);
+  const storageError = refusal && createServiceError("StorageQuotaExceeded", refusal.message);
   await finishRun(tx, job, record, storageError ? { kind: "error", error: storageError } : outcome, storedOutputs, at);
   if (job.remote) await endAttempt(tx, job, "over", at);
   await recordEnd(tx, {
     runner: job.remote?.runner.id ?? null,
     userId: job.userId,
     isSuccess: outcome.kind === "success",
-    isRefused: outcome.kind === "error" && outcome.error.exception_type === REFUSED,
+    isRefused: outcome.kind === "error" && outcome.error.exception_type === REJECTED_TYPE,
     ms: at - record.startMs,
   });
 }
