@@ -5,7 +5,7 @@ import { createLru } from "@/lib/shared/lru";
 import { freeBytes } from "@/lib/shared/readiness";
 import { observe, telemetry } from "@/lib/shared/telemetry";
 import { type RunEvent } from "./nodes/run";
-import { readRunners, stateOf } from "./runners/store";
+import { readRunners, getRunnerState } from "./runners/store";
 import { type Database, query } from "./store/database";
 
 export function registerMetrics(database: Database, dataDir: string): void {
@@ -23,7 +23,7 @@ export function registerMetrics(database: Database, dataDir: string): void {
     async () => new Map([...emptyCounts, ...(await database.rows(jobs)).map(({ state, n }) => [state, Number(n)] as const)]),
   );
   metrics?.read("lightdesk_runners", async () => {
-    const states = (await readRunners(database)).map(stateOf);
+    const states = (await readRunners(database)).map(getRunnerState);
     // An alert on a state needs its series before any runner is in it.
     return new Map(runnerStates.map((state) => [state, states.filter((value) => value === state).length]));
   });

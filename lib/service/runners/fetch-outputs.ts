@@ -17,7 +17,7 @@ import { asRefusal, asStorageFailure } from "../service-error";
 import { type NodeFile, type NodeOutputs, groupOutputs, readOutputs } from "./read-outputs";
 import { type RemoteJob } from "./remote-job";
 import { type JobListener } from "./report-events";
-import { withUserNames } from "./submit-to-runner";
+import { replaceRemoteNames } from "./submit-to-runner";
 
 const FILE_LIMIT_BYTES = 16 * 1024 ** 3;
 const MAX_EARLY_OUTPUTS = 1000;
@@ -90,7 +90,7 @@ export function fetchOutputs(job: RemoteJob, getTimes: JobListener["timesOf"]) {
       staged.push(fetched.value);
       files.push(toProducedFile(file, fetched.value));
     }
-    const { texts, others } = withUserNames({ texts: outputs.texts, others: outputs.others }, job.inputs);
+    const { texts, others } = replaceRemoteNames({ texts: outputs.texts, others: outputs.others }, job.inputs);
     const times = getTimes(nodeId) ?? { startMs: now(), endMs: now(), cached: false };
     job.on({ kind: "node", nodeId, ...times, files, ...(texts && { texts }), ...(others && { others }) });
     return ok(staged);

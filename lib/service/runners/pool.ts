@@ -13,7 +13,7 @@ import { type Database, query, type Reader, type Transaction } from "../store/da
 import { type Processes } from "../store/processes";
 import { isHandedOver } from "./attempts";
 import { createLibraries } from "./libraries";
-import { readRunner, readRunners, type RunnerRow, stateOf } from "./store";
+import { readRunner, readRunners, type RunnerRow, getRunnerState } from "./store";
 
 /** This process's use of a runner. Until `busyUntilMs`, the runner counts as busy with other clients' jobs. */
 type RunnerUsage = { slots: Set<number>; traffic: Traffic; busyUntilMs: number };
@@ -83,12 +83,12 @@ export async function createPool({ database, processes, concurrency }: PoolParts
     const { needs, tried } = parseKind(kind);
     if (findMissing(needs, runnerId).length > 0) return false;
     if (!tried.includes(runnerId)) return true;
-    return !rows.some((row) => !tried.includes(row.id) && stateOf(row) === "ready" && findMissing(needs, row.id).length === 0);
+    return !rows.some((row) => !tried.includes(row.id) && getRunnerState(row) === "ready" && findMissing(needs, row.id).length === 0);
   }
 
   const countSlots = ({ address, slots }: RunnerRow) => (address === null ? concurrency : slots);
   const countUsedSlots = ({ id }: RunnerRow) => getUsage(id).slots.size + (otherUsage.get(id) ?? 0);
-  const listFree = () => rows.filter((row) => stateOf(row) === "ready" && countUsedSlots(row) < countSlots(row));
+  const listFree = () => rows.filter((row) => getRunnerState(row) === "ready" && countUsedSlots(row) < countSlots(row));
 
   const isBusy = ({ id }: RunnerRow) => getUsage(id).busyUntilMs > performance.now();
 
@@ -108,7 +108,7 @@ export async function createPool({ database, processes, concurrency }: PoolParts
 
   function describeWait(needs: number | null): JobWaits | undefined {
     const ableRunners = rows.filter(({ id }) => findMissing(needs, id).length === 0);
-    const states = new Set(ableRunners.map(stateOf));
+    const states = new Set(ableRunners.map(getRunnerState));
     if (states.has("ready")) return undefined;
     const state = readinessOrder.find((value) => states.has(value)) ?? "none";
     const labels = ableRunners.map(({ label }) => label);
@@ -147,7 +147,7 @@ export async function createPool({ database, processes, concurrency }: PoolParts
     /** For a slot occupied here. Reads the store, because the runner may have been paused and other processes use its slots. */
     async hasFreeSlot(tx: Transaction, { id }: RunnerRow): Promise<boolean> {
       const row = await readRunner(tx, id);
-      if (!row || stateOf(row) !== "ready") return false;
+      if (!row || getRunnerState(row) !== "ready") return false;
       return row.address === null || getUsage(id).slots.size + ((await countElsewhere(tx, processes)).get(id) ?? 0) <= row.slots;
     },
 

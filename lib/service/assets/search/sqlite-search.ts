@@ -2,7 +2,7 @@
 
 import { type RawBuilder, sql } from "kysely";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { firstKey, keyOf, MAX_VALUE_LENGTH, seqOf, tagCode, valuesOf } from "@/lib/service/store/asset-index";
+import { getFirstKey, toKeySql, MAX_VALUE_LENGTH, toSeqSql, toTagCode, createValuesSql } from "@/lib/service/store/asset-index";
 import { query, type Reader, statement } from "@/lib/service/store/database";
 import {
   type AssetPage,
@@ -78,7 +78,7 @@ function cheapestRows(ownerSearch: OwnerSearch, { metadata }: ReadFilter, sort: 
   const indexScan = sql`assets indexed by ${sql.raw(sortColumns[sort].index)} where owner_id = ${owner}`;
   if (tests.length === 0) return indexScan;
   const scannedRows = Math.min(ownedCount, (rowsNeeded * ownedCount) / total);
-  const key = sql.raw(keyOf("assets"));
+  const key = sql.raw(toKeySql("assets"));
   const keyFilter = matchingKeys ? sql`${key} in (${matchingKeys})` : sql`${key} not in (${excludedKeys})`;
   const plans = [
     {
@@ -125,7 +125,7 @@ async function prepareOwnerSearch(reader: Reader, owner: number, filter: ReadFil
   if (ftsQuery === "" && excludedKeys) keyFilters.push(sql`+key not in (${excludedKeys})`);
   const keys = first && sql`select key from (${first}) where ${sql.join([sql`true`, ...keyFilters], sql` and `)}`;
   const isExact = (name === "" || isNameIndexed) && !metadata.some(isPartlyIndexed);
-  const key = sql.raw(keyOf("assets"));
+  const key = sql.raw(toKeySql("assets"));
   const matchingKeys = !keys
     ? sql`select ${key} as key from assets indexed by assets_by_folded_name where owner_id = ${owner} and ${sql.join(tests, sql` and `)}`
     : isExact
@@ -157,11 +157,11 @@ type Tags = ReadonlyMap<string, { code: string; n: number }>;
 async function readTags(reader: Reader, owner: number, tags: readonly string[]): Promise<Tags> {
   if (tags.length === 0) return new Map();
   const rows = query.selectFrom("tag_counts").select(["id", "tag", "n"]).where("owner_id", "=", owner).where("tag", "in", tags);
-  return new Map((await reader.rows(rows)).map(({ id, tag, n }) => [tag, { code: tagCode(id), n }]));
+  return new Map((await reader.rows(rows)).map(({ id, tag, n }) => [tag, { code: toTagCode(id), n }]));
 }
 
 function keyRangeOfOwner(key: string, owner: number): RowsSql {
-  const [first, last] = [firstKey(owner), firstKey(owner + 1)];
+  const [first, last] = [getFirstKey(owner), getFirstKey(owner + 1)];
   return sql`${sql.raw(key)} >= cast(${first} as integer) and ${sql.raw(key)} < cast(${last} as integer)`;
 }
 
@@ -175,13 +175,13 @@ function keysWithMetadata(owner: number, condition: MetadataCondition): RowsSql 
 }
 
 function matchingValues(condition: MetadataCondition, maxLength?: number): RowsSql {
-  const { columns, source } = valuesOf("requested.document", maxLength);
+  const { columns, source } = createValuesSql("requested.document", maxLength);
   return sql`select ${sql.raw(columns)} from (select value as document from json_each(${writeExactJson(createDocuments(condition))})) as requested
     join ${sql.raw(source)}`;
 }
 
 function metadataTest(condition: MetadataCondition): RowsSql {
-  const { columns, source } = valuesOf("assets.metadata");
+  const { columns, source } = createValuesSql("assets.metadata");
   return sql`exists (select 1 from (select ${sql.raw(columns)} from ${sql.raw(source)}) as stored
     where (stored.path, stored.value) in (${matchingValues(condition)}))`;
 }
@@ -192,16 +192,16 @@ function isPartlyIndexed({ values }: MetadataCondition): boolean {
 }
 
 function assetsWithKeys(keys: RowsSql): RowsSql {
-  return sql`(${keys}) as found cross join assets on assets.seq = ${sql.raw(seqOf("found.key"))}`;
+  return sql`(${keys}) as found cross join assets on assets.seq = ${sql.raw(toSeqSql("found.key"))}`;
 }
 
 async function visitTags(reader: Reader, owner: number, keys: RowsSql, visit: (tag: string) => void): Promise<void> {
   const last = (await reader.row(query.selectFrom("assets").select(({ fn }) => fn.max("seq").as("seq"))))?.seq ?? 0;
   for (let from = 0; from <= last; from += TAG_COUNT_BATCH_KEYS) {
-    const first = firstKey(owner) + from;
+    const first = getFirstKey(owner) + from;
     const batch = sql`select key from (${keys}) where key >= cast(${first} as integer) and key < cast(${first + TAG_COUNT_BATCH_KEYS} as integer)`;
     const tags = sql<{ tags: string | null }>`select group_concat(tag, char(10)) as tags from (${batch}) as found
-      cross join asset_tags on asset_seq = ${sql.raw(seqOf("found.key"))}`;
+      cross join asset_tags on asset_seq = ${sql.raw(toSeqSql("found.key"))}`;
     const text = (await reader.row(statement(tags)))?.tags;
     for (const tag of text?.split("\n") ?? []) visit(tag);
   }
