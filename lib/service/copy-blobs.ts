@@ -17,9 +17,9 @@ import { type ServiceSettings } from "./settings";
 import { type DataLock, lockDataFolder } from "./store/data-folder";
 import { query, type Reader } from "./store/database";
 import { openPostgres } from "./store/postgres/database";
-import { liveProcesses } from "./store/postgres/processes";
+import { listLiveProcesses } from "./store/postgres/processes";
 import { openDatabase } from "./store/sqlite";
-import { fileIn, idOf, requireRows } from "./store/store-location";
+import { getDatabasePath, ensureStoreId, requireRows } from "./store/store-location";
 
 type BlobCopyOptions = {
   dataDir: string;
@@ -40,7 +40,7 @@ export async function copyBlobs({ dataDir, settings, to: targetText, log, onProg
   const to = parsedSetting?.data;
   if (isDeepStrictEqual(to, settings.blobs)) throw new Error("The target must differ from LIGHTDESK_BLOBS.");
   const { databaseUrl } = settings;
-  const file = fileIn(dataDir);
+  const file = getDatabasePath(dataDir);
   if (databaseUrl === undefined && !existsSync(file))
     throw new Error(`LIGHTDESK_DATA_DIR must be the data folder of a service (${dataDir} contains no service.sqlite).`);
   await requireRows(dataDir, databaseUrl);
@@ -54,8 +54,8 @@ export async function copyBlobs({ dataDir, settings, to: targetText, log, onProg
       : createFolderBackend(folders.blobs);
   try {
     const [source, target] = [await open(settings.blobs), await open(to)];
-    if (to) await claimBackend(target, await idOf(database));
-    const hasOtherProcesses = async () => databaseUrl !== undefined && (await liveProcesses(database)).length > 0;
+    if (to) await claimBackend(target, await ensureStoreId(database));
+    const hasOtherProcesses = async () => databaseUrl !== undefined && (await listLiveProcesses(database)).length > 0;
     const work = () => copyAll(database, source, target, onProgress ?? (() => undefined));
     return await (to ? work() : copyBack(dataDir, work, hasOtherProcesses));
   } finally {

@@ -33,7 +33,7 @@ import { createPool } from "./runners/pool";
 import { createRunnerChores } from "./runners/runner-chores";
 import { createRunners } from "./runners/store";
 import { defaultSettings, type ServiceSettings } from "./settings";
-import { lockDataFolder, makeDataFolder } from "./store/data-folder";
+import { lockDataFolder, createDataFolder } from "./store/data-folder";
 import { query, retry } from "./store/database";
 import { createKeys, findUserByKey } from "./users/keys";
 
@@ -67,7 +67,7 @@ export async function startService(options: ServiceOptions) {
   const settings = withDefaults(options);
   const { concurrency, maxJobPixels } = settings;
   if (!existsSync(options.workerPath)) log.error({ workerPath: options.workerPath }, "worker file missing");
-  makeDataFolder(options.dataDir);
+  createDataFolder(options.dataDir);
   releaseReserve(options.dataDir);
   const lock = lockDataFolder(options.dataDir);
   let openedDatabase: OpenedDatabase | undefined;

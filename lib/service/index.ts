@@ -8,11 +8,11 @@ import { type Service, type ServiceKeys, type ServiceOptions } from "./options";
 import { createRunners } from "./runners/store";
 import { asStartFailure } from "./service-error";
 import { type ServiceSettings } from "./settings";
-import { makeDataFolder } from "./store/data-folder";
+import { createDataFolder } from "./store/data-folder";
 import { openPostgres } from "./store/postgres/database";
-import { slotsOfLive } from "./store/postgres/processes";
+import { countLiveSlots } from "./store/postgres/processes";
 import { openDatabase } from "./store/sqlite";
-import { fileIn, requireRows } from "./store/store-location";
+import { getDatabasePath, requireRows } from "./store/store-location";
 import { createKeys } from "./users/keys";
 
 export { tryBlobBackend } from "./assets/blobs/open-blobs";
@@ -70,11 +70,11 @@ type StoreSettings = Pick<ServiceSettings, "concurrency"> & { databaseUrl?: stri
 
 /** For the command line, next to a running service. Takes no lock. The caller must close it. */
 export async function openServiceStore(dataDir: string, { concurrency, databaseUrl }: StoreSettings): Promise<ServiceStore> {
-  makeDataFolder(dataDir);
+  createDataFolder(dataDir);
   try {
     await requireRows(dataDir, databaseUrl);
-    const database = await (databaseUrl === undefined ? openDatabase(fileIn(dataDir), Date.now) : openPostgres(databaseUrl, Date.now));
-    const slots = async () => (databaseUrl === undefined ? concurrency : (await slotsOfLive(database)) || concurrency);
+    const database = await (databaseUrl === undefined ? openDatabase(getDatabasePath(dataDir), Date.now) : openPostgres(databaseUrl, Date.now));
+    const slots = async () => (databaseUrl === undefined ? concurrency : (await countLiveSlots(database)) || concurrency);
     const builtIn = { slots, classes: nodeClasses.size };
     return {
       keys: createKeys(database, Date.now),

@@ -1,7 +1,7 @@
 // Records when an asset's bytes were last read. Batched once a second, so that a gallery doesn't commit per image.
 
 import { sql } from "kysely";
-import { type Database, statement } from "../store/database";
+import { type Database, toStatement } from "../store/database";
 import { type StoredAsset } from "./asset-view";
 
 export type AccessTimes = ReturnType<typeof createAccessTimes>;
@@ -27,7 +27,7 @@ export function createAccessTimes(database: Pick<Database, "commit">, now: () =>
           const batch = sql.join(times.slice(from, from + BATCH_SIZE));
           await tx.run(
             // Another process may have written a later time.
-            statement(
+            toStatement(
               sql`update assets set last_access_time = ${tx.dialect.greater(sql.ref("last_access_time"), sql.ref("times.column2"))} from (values ${batch}) as times where seq = times.column1`,
             ),
           );

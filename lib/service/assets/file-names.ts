@@ -3,7 +3,7 @@
 
 import { basename } from "node:path/posix";
 import { type RawBuilder, sql } from "kysely";
-import { query, type Reader, statement } from "../store/database";
+import { query, type Reader, toStatement } from "../store/database";
 import { PUBLIC_OWNER } from "../users/keys";
 import { readAssets, type StoredAsset } from "./asset-view";
 import { rasterTypes } from "./media-type";
@@ -54,7 +54,7 @@ async function findSeqs(reader: Reader, userId: number, names: readonly string[]
       name: string;
       seq: number | null;
     }>`select column1 as name, ${seq} as seq from (values ${sql.join(batch)}) as wanted`;
-    for (const { name, seq: matchedSeq } of await reader.rows(statement(rows))) if (matchedSeq !== null) seqByName.set(name, matchedSeq);
+    for (const { name, seq: matchedSeq } of await reader.rows(toStatement(rows))) if (matchedSeq !== null) seqByName.set(name, matchedSeq);
   }
   return seqByName;
 }
@@ -71,7 +71,7 @@ function toLookupValues(name: string): (string | null)[] {
 
 /** Prefers own assets to public ones, then uploads to outputs, then the oldest. Selects one, because content may have many assets. */
 export async function findByHash(reader: Reader, userId: number, hash: string): Promise<number | undefined> {
-  const row = await reader.row(statement(sql<{ seq: number | null }>`select ${selectFirst(userId, sql`${hash}`)} as seq`));
+  const row = await reader.row(toStatement(sql<{ seq: number | null }>`select ${selectFirst(userId, sql`${hash}`)} as seq`));
   return row?.seq ?? undefined;
 }
 

@@ -1,7 +1,7 @@
 import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { filesByAge } from "@/lib/shared/files";
-import { makeSyncedFolder } from "../store/data-folder";
+import { createSyncedFolder } from "../store/data-folder";
 import { type FindReferenced } from "./blob-store";
 
 export type Folders = ReturnType<typeof createFolders>;
@@ -22,7 +22,7 @@ export function createFolders(dataDir: string) {
   };
   const { blobs, temp, work, downloads, thumbnails, nodeCache } = folders;
   for (const folder of [blobs, temp, work, downloads, thumbnails, nodeCache]) {
-    makeSyncedFolder(folder);
+    createSyncedFolder(folder);
   }
   return folders;
 }

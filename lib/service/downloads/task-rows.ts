@@ -3,7 +3,7 @@ import { type Selectable, sql } from "kysely";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { readRecord } from "../jobs/job-row";
 import { type ServiceSettings } from "../settings";
-import { type Database, plainStatement, query, type Reader, type Transaction } from "../store/database";
+import { type Database, createStatement, query, type Reader, type Transaction } from "../store/database";
 import { type TaskRow } from "../store/schema";
 import { PUBLIC_OWNER } from "../users/keys";
 
@@ -103,7 +103,7 @@ function isStillRunning({ id, holder }: RunningTask) {
 }
 
 /** Users with the fewest running tasks first, then the user whose last task ended longest ago. */
-const waitingUsers = plainStatement<{ user_id: number }>(`
+const waitingUsers = createStatement<{ user_id: number }>(`
   SELECT user_id FROM (SELECT DISTINCT user_id FROM tasks WHERE status IN ('created', 'running') AND status = 'created') AS waiting
   ORDER BY
     (SELECT count(*) FROM tasks WHERE user_id = waiting.user_id AND status IN ('created', 'running') AND status = 'running'),
@@ -111,7 +111,7 @@ const waitingUsers = plainStatement<{ user_id: number }>(`
     user_id`);
 /** Interrupted tasks come first. A task waits while another one downloads the same URL. */
 const selectNext = (userId: number) =>
-  plainStatement<StoredTask>(
+  createStatement<StoredTask>(
     `SELECT * FROM tasks AS waiting WHERE user_id = ? AND status IN ('created', 'running') AND status = 'created'
        AND NOT EXISTS (SELECT 1 FROM tasks WHERE user_id = waiting.user_id AND status IN ('created', 'running') AND status = 'running'
          AND source_url = waiting.source_url)

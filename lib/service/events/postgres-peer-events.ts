@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { type ServiceLog } from "../options";
-import { type Database, plainStatement } from "../store/database";
+import { type Database, createStatement } from "../store/database";
 import { MAX_NOTICE_BYTES, type Processes } from "../store/processes";
 import { type LocalListeners, type Message, type PeerEvents, type Recipients } from "./job-events";
 
@@ -150,7 +150,7 @@ export function createPostgresPeerEvents(database: Database, processes: Processe
   async function sendBatch(events: readonly Event[]): Promise<void> {
     const body = Buffer.from(writeExactJson(events));
     if (body.byteLength <= MAX_INLINE_BYTES) return processes.notify(CHANNEL, events);
-    const insert = plainStatement<{ id: number }>("INSERT INTO long_notices (body) VALUES (?) RETURNING id", [body]);
+    const insert = createStatement<{ id: number }>("INSERT INTO long_notices (body) VALUES (?) RETURNING id", [body]);
     await processes.notify(CHANNEL, (await database.row(insert))?.id);
     sweepTimer ??= setTimeout(() => {
       sweepTimer = undefined;
@@ -191,7 +191,7 @@ export function createPostgresPeerEvents(database: Database, processes: Processe
   /** Undefined if the row was already removed. */
   async function readEvents(id: number): Promise<unknown> {
     const text = "SELECT convert_from(body, 'UTF8') AS body FROM long_notices WHERE id = ?";
-    const row = await database.row(plainStatement<{ body: string }>(text, [id]));
+    const row = await database.row(createStatement<{ body: string }>(text, [id]));
     return row && JSON.parse(row.body);
   }
 
@@ -219,7 +219,7 @@ export function createPostgresPeerEvents(database: Database, processes: Processe
 }
 
 export async function removeOldNotices(database: Database): Promise<void> {
-  await database.rows(plainStatement(`DELETE FROM long_notices WHERE made_at < now() - interval '${NOTICE_RETENTION_MS} milliseconds'`));
+  await database.rows(createStatement(`DELETE FROM long_notices WHERE made_at < now() - interval '${NOTICE_RETENTION_MS} milliseconds'`));
 }
 
 function toEvent({ to: { userId, clientId }, message }: PendingMessage): Event {

@@ -3,7 +3,7 @@
 import { type RawBuilder, sql } from "kysely";
 import { type KnownJobState } from "@/lib/contract/jobs/job-list";
 import { type JobsQuery } from "@/lib/contract/schemas/job";
-import { plainStatement, type Reader, statement } from "../store/database";
+import { createStatement, type Reader, toStatement } from "../store/database";
 import { type JobCountRow } from "../store/schema";
 import { isTerminal } from "./transitions";
 
@@ -26,7 +26,7 @@ export async function listJobs(reader: Reader, userId: number, query: JobsQuery)
   const order = sql`order by ${column} ${direction}, id ${direction}`;
   const selections = createSelections(reader, count, filter, query.sort_by);
   const page = sql<{ seq: number }>`${reader.dialect.merged(selections, order, offset + length)} ${order} limit ${length} offset ${offset}`;
-  const seqs = (await reader.rows(statement(page))).map((row) => row.seq);
+  const seqs = (await reader.rows(toStatement(page))).map((row) => row.seq);
   return { seqs: isReversed ? seqs.reverse() : seqs, total };
 }
 
@@ -77,7 +77,7 @@ function getStates({ status, output_type }: JobsQuery): KnownJobState[] | undefi
 const COUNTERS = `SELECT workflow_id, state, has_image, has_video, has_audio, n FROM job_counts WHERE user_id = ? AND workflow_id IN ('', ?)`;
 
 async function readCounters(reader: Reader, userId: number, ofWorkflow = "") {
-  const counters = await reader.rows(plainStatement<Omit<JobCountRow, "user_id">>(COUNTERS, [userId, ofWorkflow]));
+  const counters = await reader.rows(createStatement<Omit<JobCountRow, "user_id">>(COUNTERS, [userId, ofWorkflow]));
   return ({ states, workflowId = "", output }: Omit<JobFilter, "userId">) =>
     counters
       .filter((row) => row.workflow_id === workflowId && (states?.includes(row.state) ?? true) && (!output || row[`has_${output}`] === 1))

@@ -14,7 +14,7 @@ import { findByHash, findByName, listInputNames } from "@/lib/service/assets/fil
 import { remainingQuota, readUsedBytes } from "@/lib/service/assets/quota";
 import { type AssetSearch, createPostgresSearch, parseFilter } from "@/lib/service/assets/search/asset-search";
 import { createSqliteSearch } from "@/lib/service/assets/search/sqlite-search";
-import { type Database, plainStatement, query, type Reader, type Transaction } from "@/lib/service/store/database";
+import { type Database, createStatement, query, type Reader, type Transaction } from "@/lib/service/store/database";
 import { openPostgres } from "@/lib/service/store/postgres/database";
 import { openDatabase } from "@/lib/service/store/sqlite";
 import { evenly } from "@/tests/support/evenly";
@@ -256,7 +256,7 @@ it("uses an index for name parts and metadata with many assets", async () => {
   const [, postgres] = worlds;
   if (!postgres) throw new Error("there are two");
   const { database } = postgres;
-  const write = (text: string) => database.commit((tx) => tx.run(plainStatement(text)));
+  const write = (text: string) => database.commit((tx) => tx.run(createStatement(text)));
   await write("delete from assets");
   await write("insert into blobs (hash, sha256, size, media_type, created_at) values ('h', 'h', 1, 'x', 1)");
   await write(`insert into assets (id, owner_id, origin, hash, name, name_folded, size, metadata, created_at, updated_at, last_access_time)

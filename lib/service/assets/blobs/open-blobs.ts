@@ -8,10 +8,10 @@ import { type BlobSetting } from "@/lib/service/blob-setting";
 import { type ServiceLog } from "@/lib/service/options";
 import { asStorageFailure } from "@/lib/service/service-error";
 import { type ServiceSettings } from "@/lib/service/settings";
-import { makeSyncedFolder } from "@/lib/service/store/data-folder";
+import { createSyncedFolder } from "@/lib/service/store/data-folder";
 import { type Database, query } from "@/lib/service/store/database";
 import { type Processes } from "@/lib/service/store/processes";
-import { idOf } from "@/lib/service/store/store-location";
+import { ensureStoreId } from "@/lib/service/store/store-location";
 import { PUBLIC_OWNER } from "@/lib/service/users/keys";
 import { writeWhole } from "@/lib/shared/files";
 import { type BlobStore, createBlobStore, createLocalHolds, type FindReferenced } from "../blob-store";
@@ -70,7 +70,7 @@ export async function openBlobs({ settings, folders, database, processes, now, l
     return createBlobStore(createFolderBackend(folders.blobs), createLocalHolds(findReferenced), findReferenced);
   }
   const backend = await openSharedBackend(blobs, { settings, folders, now, log });
-  const id = await idOf(database);
+  const id = await ensureStoreId(database);
   const claimOnce = onceSuccessful(async () => {
     await requireFilesCopied(backend, database);
     await claimBackend(backend, id);
@@ -102,11 +102,11 @@ export async function openSharedBackend(
   try {
     if (setting.kind === "folder") {
       const folder = join(setting.path, "blake3-v1");
-      makeSyncedFolder(folder);
+      createSyncedFolder(folder);
       return createFolderBackend(folder);
     }
     const bucket = await openBucket(setting, settings.bucketKeys);
-    makeSyncedFolder(folders.blobCopies);
+    createSyncedFolder(folders.blobCopies);
     const fetch = (hash: string) => readBlob(bucket, hash);
     const copies = createLocalCopies({ folder: folders.blobCopies, temp: folders.temp, maxBytes: settings.blobCacheBytes, fetch, log });
     return createBucketBackend({ bucket, copies, presignedSeconds: settings.presignedSeconds, now });

@@ -6,7 +6,7 @@ import { isObject } from "@/lib/contract/json/json";
 import { parseExactJson } from "@/lib/contract/json/parse-json";
 import { type AssetsQuery } from "@/lib/contract/schemas/asset";
 import { ServiceError } from "@/lib/service/service-error";
-import { query, type Reader, statement } from "@/lib/service/store/database";
+import { query, type Reader, toStatement } from "@/lib/service/store/database";
 import { PUBLIC_OWNER } from "@/lib/service/users/keys";
 import { foldName } from "@/lib/shared/text";
 
@@ -73,7 +73,7 @@ export function createPostgresSearch(reader: Reader): AssetSearch {
           ? sql`select sum(n) from asset_counts where owner_id in (${sql.join(owners)})`
           : sql`select count(*) from ${selectAssets(owners, tests)}`;
       const row = await reader.row(
-        statement(sql<{ seqs: string | null; total: number | null }>`select (${seqs}) as seqs, (${total}) as total`),
+        toStatement(sql<{ seqs: string | null; total: number | null }>`select (${seqs}) as seqs, (${total}) as total`),
       );
       const pageSeqs: number[] = JSON.parse(row?.seqs ?? "[]"); // json_agg of an integer column
       return { seqs: pageSeqs, total: row?.total ?? 0 };
@@ -87,7 +87,7 @@ export function createPostgresSearch(reader: Reader): AssetSearch {
         tests.length === 0
           ? sql`sum(n) as n from tag_counts where owner_id in (${sql.join(owners)})`
           : sql`count(*) as n from asset_tags where asset_seq in (select seq from ${selectAssets(owners, tests)})`;
-      const rows = await reader.rows(statement(sql<{ tag: string; n: number }>`select tag, ${builder} group by tag`));
+      const rows = await reader.rows(toStatement(sql<{ tag: string; n: number }>`select tag, ${builder} group by tag`));
       return new Map(rows.map(({ tag, n }) => [tag, n]));
     },
   };

@@ -3,7 +3,7 @@
 import { type RawBuilder, sql } from "kysely";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { getFirstKey, toKeySql, MAX_VALUE_LENGTH, toSeqSql, toTagCode, createValuesSql } from "@/lib/service/store/asset-index";
-import { query, type Reader, statement } from "@/lib/service/store/database";
+import { query, type Reader, toStatement } from "@/lib/service/store/database";
 import {
   type AssetPage,
   type AssetSearch,
@@ -52,7 +52,7 @@ export function createSqliteSearch(reader: Reader): AssetSearch {
       const selections = rows.map((from) => sql`select assets.seq, assets.id as tie, ${column} as sort_value from ${from}`);
       const pageQuery = sql<{ seq: number }>`${sql.join(selections, sql` union all `)} order by sort_value ${direction}, tie ${direction}
         limit ${length} offset ${offset}`;
-      const seqs = (await reader.rows(statement(pageQuery))).map((row) => row.seq);
+      const seqs = (await reader.rows(toStatement(pageQuery))).map((row) => row.seq);
       return { seqs: isReversed ? seqs.reverse() : seqs, total };
     },
 
@@ -139,7 +139,7 @@ async function prepareOwnerSearch(reader: Reader, owner: number, filter: ReadFil
     return { ...base, matchingKeys, total: await count(reader, matchingKeys) };
   }
   const listing = sql<{ keys: string; n: number }>`select json_group_array(key) as keys, count(*) as n from (${matchingKeys})`;
-  const row = await reader.row(statement(listing));
+  const row = await reader.row(toStatement(listing));
   return { ...base, matchingKeys: sql`select value as key from json_each(${row?.keys ?? "[]"})`, total: row?.n ?? 0 };
 }
 
@@ -149,7 +149,7 @@ async function countExcluded(reader: Reader, exclude: readonly string[], tags: T
 }
 
 async function count(reader: Reader, keys: RowsSql): Promise<number> {
-  return (await reader.row(statement(sql<{ n: number }>`select count(*) as n from (${keys})`)))?.n ?? 0;
+  return (await reader.row(toStatement(sql<{ n: number }>`select count(*) as n from (${keys})`)))?.n ?? 0;
 }
 
 type Tags = ReadonlyMap<string, { code: string; n: number }>;
@@ -202,7 +202,7 @@ async function visitTags(reader: Reader, owner: number, keys: RowsSql, visit: (t
     const batch = sql`select key from (${keys}) where key >= cast(${first} as integer) and key < cast(${first + TAG_COUNT_BATCH_KEYS} as integer)`;
     const tags = sql<{ tags: string | null }>`select group_concat(tag, char(10)) as tags from (${batch}) as found
       cross join asset_tags on asset_seq = ${sql.raw(toSeqSql("found.key"))}`;
-    const text = (await reader.row(statement(tags)))?.tags;
+    const text = (await reader.row(toStatement(tags)))?.tags;
     for (const tag of text?.split("\n") ?? []) visit(tag);
   }
 }

@@ -1,7 +1,7 @@
 // Entries of graphile-worker's queue, one per waiting job. A job's turn is one more than the later of its user's last turn and the
 // last turn taken, so that users alternate. The library sorts by time: a turn is that many microseconds after the year 2000.
 
-import { plainStatement, type Reader, type Transaction } from "@/lib/service/store/database";
+import { createStatement, type Reader, type Transaction } from "@/lib/service/store/database";
 import { type WaitingJob } from "../transitions";
 
 export const QUEUE_SCHEMA = "lightdesk_queue";
@@ -37,12 +37,12 @@ async function enqueueBatch(tx: Transaction, jobs: readonly WaitingJob[], turn: 
       timestamptz '2000-01-01 00:00:00Z' + turn * interval '1 microsecond', ${MAX_ENTRY_ATTEMPTS}, seq::text, 0, ARRAY[kind, '${EVERY_ENTRY}']
     )::${QUEUE_SCHEMA}.job_spec FROM placed ORDER BY turn))`;
   const columns = [jobs.map(({ seq }) => seq), jobs.map(({ userId }) => userId), jobs.map(({ kind }) => kind)];
-  await tx.rows(plainStatement(text, typeof turn === "number" ? [turn, ...columns] : columns));
+  await tx.rows(createStatement(text, typeof turn === "number" ? [turn, ...columns] : columns));
 }
 
 export async function storeTurn(tx: Transaction, turn: number): Promise<void> {
   const text = `INSERT INTO turns (user_id, turn) VALUES (${LAST_TURN_USER}, ?) ON CONFLICT (user_id) DO UPDATE SET turn = greatest(turns.turn, excluded.turn)`;
-  await tx.rows(plainStatement(text, [turn]));
+  await tx.rows(createStatement(text, [turn]));
 }
 
 export async function removeEntries(tx: Transaction, userId: number, seqs: readonly number[]): Promise<void> {
@@ -56,17 +56,17 @@ export function removeStale(tx: Transaction): Promise<void> {
 }
 
 async function completeEntries(tx: Transaction, idQuery: string, values: readonly unknown[] = []): Promise<void> {
-  await tx.rows(plainStatement(`SELECT count(*) FROM ${QUEUE_SCHEMA}.complete_jobs(ARRAY(${idQuery}))`, values));
+  await tx.rows(createStatement(`SELECT count(*) FROM ${QUEUE_SCHEMA}.complete_jobs(ARRAY(${idQuery}))`, values));
 }
 
 async function resetTurn(tx: Transaction, userId: number): Promise<void> {
   const lastSeq = `SELECT max(seq)::text FROM jobs WHERE user_id = ? AND state = 'pending'`;
   const lastTurn = `SELECT (extract(epoch FROM run_at - timestamptz '2000-01-01 00:00:00Z') * 1000000)::bigint FROM ${QUEUE_SCHEMA}.jobs WHERE key = (${lastSeq})`;
-  await tx.rows(plainStatement(`UPDATE turns SET turn = coalesce((${lastTurn}), 0) WHERE user_id = ?`, [userId, userId]));
+  await tx.rows(createStatement(`UPDATE turns SET turn = coalesce((${lastTurn}), 0) WHERE user_id = ?`, [userId, userId]));
 }
 
 export async function freeWorkers(tx: Transaction, workerIds: readonly string[]): Promise<void> {
-  if (workerIds.length > 0) await tx.rows(plainStatement(`SELECT ${QUEUE_SCHEMA}.force_unlock_workers(?::text[])`, [workerIds]));
+  if (workerIds.length > 0) await tx.rows(createStatement(`SELECT ${QUEUE_SCHEMA}.force_unlock_workers(?::text[])`, [workerIds]));
 }
 
 /** Some waiting jobs without an entry: older than the queue, copied, restored, or lost by a process that ended. */
@@ -75,5 +75,5 @@ export async function findSeqsWithoutEntry(reader: Reader, after: number): Promi
   const text = `SELECT seq FROM jobs WHERE state IN ('pending', 'in_progress') AND state = 'pending' AND slot IS NULL AND seq > ?
     AND NOT EXISTS (SELECT 1 FROM ${QUEUE_SCHEMA}.jobs AS entry WHERE ${isUsable})
     ORDER BY seq LIMIT ${BATCH_SIZE}`;
-  return (await reader.rows(plainStatement<{ seq: number }>(text, [after]))).map(({ seq }) => seq);
+  return (await reader.rows(createStatement<{ seq: number }>(text, [after]))).map(({ seq }) => seq);
 }

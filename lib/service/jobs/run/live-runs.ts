@@ -3,7 +3,7 @@ import { parseExactJson } from "@/lib/contract/json/parse-json";
 import { type BlobStore } from "@/lib/service/assets/blob-store";
 import { type ProducedFile } from "@/lib/service/nodes/run";
 import { type ServiceLog } from "@/lib/service/options";
-import { type Database, plainStatement, type Reader } from "@/lib/service/store/database";
+import { type Database, createStatement, type Reader } from "@/lib/service/store/database";
 import { createLimiter, sleep } from "@/lib/shared/async";
 import { type Running } from "./claim";
 import { type Progress } from "./run-record";
@@ -62,7 +62,7 @@ function shareRuns({ runs, database, blobs, hasSharedFiles, log }: Omit<Parts, "
       const hold = blobs.hold([hash], async () => {
         await blobs.adopt({ path, hash, size });
         const text = "UPDATE run_files SET is_stored = true WHERE job_id = ? AND hash = ? AND fence = ?";
-        await database.rows(plainStatement(text, [id, hash, fence]));
+        await database.rows(createStatement(text, [id, hash, fence]));
         resolve();
         await over;
       });
@@ -93,7 +93,7 @@ function shareRuns({ runs, database, blobs, hasSharedFiles, log }: Omit<Parts, "
     async read(reader: Reader, jobIds: readonly string[]): Promise<ReadonlyMap<string, Progress>> {
       if (jobIds.length === 0) return new Map();
       const rows = await reader.rows(
-        plainStatement<{ job_id: string; progress: string }>(
+        createStatement<{ job_id: string; progress: string }>(
           `SELECT job_id, progress FROM run_progress JOIN jobs ON jobs.id = job_id AND jobs.fence = run_progress.fence WHERE job_id = ANY (?::text[])`,
           [jobIds],
         ),
@@ -107,7 +107,7 @@ function shareRuns({ runs, database, blobs, hasSharedFiles, log }: Omit<Parts, "
       const text = `SELECT jobs.id, size, media_type, run_files.name, is_stored FROM jobs LEFT JOIN run_files
         ON job_id = jobs.id AND run_files.fence = jobs.fence AND hash = ?
         WHERE user_id = ? AND state IN ('pending', 'in_progress') AND state = 'in_progress'`;
-      const rows = await database.rows(plainStatement<Row>(text, [hash, userId]));
+      const rows = await database.rows(createStatement<Row>(text, [hash, userId]));
       return rows.map(({ id, size, media_type: mediaType, name, is_stored: isStored }) => ({
         id,
         file:
@@ -119,7 +119,7 @@ function shareRuns({ runs, database, blobs, hasSharedFiles, log }: Omit<Parts, "
 
     async sweep(): Promise<void> {
       const isOver = "NOT EXISTS (SELECT 1 FROM jobs WHERE id = job_id AND state IN ('pending', 'in_progress'))";
-      for (const table of ["run_progress", "run_files"]) await database.rows(plainStatement(`DELETE FROM ${table} WHERE ${isOver}`));
+      for (const table of ["run_progress", "run_files"]) await database.rows(createStatement(`DELETE FROM ${table} WHERE ${isOver}`));
     },
 
     async stop(): Promise<void> {
@@ -130,7 +130,7 @@ function shareRuns({ runs, database, blobs, hasSharedFiles, log }: Omit<Parts, "
 }
 
 function createPublishStatement({ id, fence }: RunningJob, files: readonly ProducedFile[]) {
-  return plainStatement(
+  return createStatement(
     `INSERT INTO run_files (job_id, fence, hash, size, media_type, name, is_stored)
      SELECT ?::text, ?::bigint, *, false FROM unnest(?::text[], ?::bigint[], ?::text[], ?::text[])
      ON CONFLICT (job_id, hash) DO UPDATE
@@ -147,7 +147,7 @@ function createPublishStatement({ id, fence }: RunningJob, files: readonly Produ
 }
 
 function createWriteStatement(changed: readonly { jobId: string; fence: number; text: string }[]) {
-  return plainStatement(
+  return createStatement(
     `INSERT INTO run_progress (job_id, fence, progress) SELECT * FROM unnest(?::text[], ?::bigint[], ?::text[])
      ON CONFLICT (job_id) DO UPDATE SET fence = excluded.fence, progress = excluded.progress WHERE run_progress.fence <= excluded.fence`,
     [changed.map(({ jobId }) => jobId), changed.map(({ fence }) => fence), changed.map(({ text }) => text)],
