@@ -8,7 +8,7 @@ import { showToast } from "@/components/ui/toast-store";
 import { callApi } from "@/lib/browser/api";
 import { affectsAllCalls, type BatchOutcome, callWithRetry, inBatches, type Work } from "@/lib/browser/bulk/bulk-calls";
 import { type ApiFailure } from "@/lib/browser/read-failure";
-import { fromTop } from "@/lib/contract/assets/file-refs";
+import { addFolderPath } from "@/lib/contract/assets/file-refs";
 import { isMissingOperation } from "@/lib/contract/failure";
 import { type UserdataFile } from "@/lib/contract/operations/files";
 import { failed, ok, type Result } from "@/lib/shared/result";
@@ -27,7 +27,7 @@ export async function filesOf(paths: readonly string[], connection: string | und
   for (const folder of paths.filter((path) => path.endsWith("/"))) {
     const result = await callApi<UserdataFile[]>(listApiPath(folder, connection ?? ""), { cache: "no-store" });
     if (!result.ok) return failed(result.failure);
-    for (const { path } of fromTop(result.value, folder)) files.add(path);
+    for (const { path } of addFolderPath(result.value, folder)) files.add(path);
   }
   return ok([...files].map((id) => ({ id })));
 }

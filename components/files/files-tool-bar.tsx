@@ -9,7 +9,7 @@ import { useFilePicker } from "@/components/ui/hooks/use-file-picker";
 import { Link } from "@/components/ui/link";
 import { FileName } from "@/components/ui/truncated";
 import { type DroppedFiles, filesOfInput } from "@/lib/browser/files/dropped-files";
-import { TOP } from "@/lib/contract/assets/file-refs";
+import { ROOT_FOLDER } from "@/lib/contract/assets/file-refs";
 import { formatBytes } from "@/lib/shared/format";
 import { type Crumb, type FilesQuery } from "./files-view";
 
@@ -139,7 +139,7 @@ export function FilesEmpty({ query, hasFiles, counts: counts = 0, canChange, onO
   if (hasFiles || query.name !== "") {
     return <EmptyState title={t("filtered")} action={<Button onClick={onClear}>{t("clear")}</Button>} />;
   }
-  if (query.dir !== TOP) {
+  if (query.dir !== ROOT_FOLDER) {
     const title = t("folder", { dir: query.dir });
     if (!canChange) return <EmptyState title={title} text={t("folderReadOnly")} />;
     return (

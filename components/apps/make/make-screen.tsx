@@ -20,7 +20,7 @@ import { callApi } from "@/lib/browser/api";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { apiPath, thumbnailUrl, withQuery } from "@/lib/browser/urls";
 import { type AppDefinition, type AppView } from "@/lib/contract/apps/app";
-import { withDefault } from "@/lib/contract/apps/fill";
+import { addDefault } from "@/lib/contract/apps/fill";
 import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
 import { readTags } from "@/lib/shared/text";
 import { AppForm } from "../app-form";
@@ -230,7 +230,7 @@ type PreviewProps = { app: string | undefined; definition: AppDefinition; connec
 function Preview({ app, definition, connection }: PreviewProps) {
   const t = useTranslations("apps.make");
   const { title, text, graph } = definition;
-  const inputs = definition.inputs.map((input) => withDefault(input, graph));
+  const inputs = definition.inputs.map((input) => addDefault(input, graph));
   const [trialValues, setTrialValues] = useState<Readonly<Record<string, unknown>>>({});
   const picture = usePictures(app, false, connection);
   return (

@@ -47,9 +47,9 @@ export async function openAnyWorkflow(
   const { graph, extraData, duplicates } = textResult.value;
   const drawing = drawingIn(extraData);
   if (drawnNodes(drawing) === 0) return ok(toOpened(textResult.value, fileName, facts));
-  const { readDrawingOf } = await import("@/lib/contract/editor-workflow/drawing");
+  const { readMatchingDrawing } = await import("@/lib/contract/editor-workflow/drawing");
   // The id and name of a drawing that does not match the graph belong to other runs.
-  const workflow = readDrawingOf(drawing, graph) ? textResult.value : { graph, duplicates, extraData: withoutDrawing(extraData) };
+  const workflow = readMatchingDrawing(drawing, graph) ? textResult.value : { graph, duplicates, extraData: withoutDrawing(extraData) };
   const both = { text, ...(fileName !== undefined && { fileName }), facts };
   return ok({ ...toOpened(workflow, fileName, facts), both });
 }

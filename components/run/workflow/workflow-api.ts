@@ -6,7 +6,7 @@ import { bytesAt, type ByteSource } from "@/lib/browser/files/byte-source";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { apiPath, viewUrl, withQuery } from "@/lib/browser/urls";
 import { type AppDefinition } from "@/lib/contract/apps/app";
-import { fromTop } from "@/lib/contract/assets/file-refs";
+import { addFolderPath } from "@/lib/contract/assets/file-refs";
 import { type UserdataFile } from "@/lib/contract/operations/files";
 import { type Asset } from "@/lib/contract/schemas/asset";
 import { type JobDetail, type JobsAnswer } from "@/lib/contract/schemas/job";
@@ -58,7 +58,7 @@ export function createWorkflowApi(connection: string | undefined, shipsPictures:
       const files = await callApi<UserdataFile[]>(path, { cache: "no-store" });
       if (!files.ok) return files;
       const changedAt = ({ modified }: UserdataFile) => toMilliseconds(modified) ?? 0;
-      return ok(fromTop(files.value, FOLDER).sort((item, other) => changedAt(other) - changedAt(item)));
+      return ok(addFolderPath(files.value, FOLDER).sort((item, other) => changedAt(other) - changedAt(item)));
     },
     readCatalogue: () => readCatalogue(connection),
   };

@@ -6,7 +6,7 @@ import { FileName } from "@/components/ui/truncated";
 import { callApi } from "@/lib/browser/api";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { withQuery } from "@/lib/browser/urls";
-import { maskedAddress } from "@/lib/contract/assets/file-refs";
+import { maskAddress } from "@/lib/contract/assets/file-refs";
 import { isLoopback } from "@/lib/contract/connections";
 import { isNotThere } from "@/lib/contract/failure";
 import { list, number, object, oneOf, type Reader, text, where } from "@/lib/contract/json/readers";
@@ -200,7 +200,7 @@ export function readAddresses(text: string): { addresses: Address[]; isCut: bool
   const addresses = lines.slice(0, MAX_ADDRESSES).map((url): Address => {
     const fault = seenUrls.has(url) ? "twice" : faultOf(url);
     seenUrls.add(url);
-    return { url, displayUrl: maskedAddress(url).slice(0, 300), ...(fault && { fault }) };
+    return { url, displayUrl: maskAddress(url).slice(0, 300), ...(fault && { fault }) };
   });
   return { addresses, isCut: lines.length > MAX_ADDRESSES };
 }

@@ -15,7 +15,7 @@ import {
   idSchema,
   nameSchema,
 } from "./definition";
-import { type AppProblem, checkValue, problemSentence, withDefault } from "./fill";
+import { type AppProblem, checkValue, formatProblem, addDefault } from "./fill";
 
 export {
   type AppControl,
@@ -48,7 +48,7 @@ const fittingSchema = definitionShape.superRefine(({ inputs, outputs, graph }, c
       if (value !== undefined && isSecretName(input.input))
         complain(["inputs", index, field], "must not hold a key, which is given for each run");
       const checked = value === undefined ? undefined : checkValue(input, value);
-      if (checked?.ok === false) complain(["inputs", index, field], problemSentence(checked.problem));
+      if (checked?.ok === false) complain(["inputs", index, field], formatProblem(checked.problem));
     }
   });
   outputs.forEach(({ node }, index) => {
@@ -58,7 +58,7 @@ const fittingSchema = definitionShape.superRefine(({ inputs, outputs, graph }, c
 
 export const appDefinitionSchema = fittingSchema.transform(({ inputs, ...rest }) => ({
   ...rest,
-  inputs: inputs.map((input) => withDefault(input, rest.graph)),
+  inputs: inputs.map((input) => addDefault(input, rest.graph)),
 }));
 
 const appAccessSchema = z.discriminatedUnion("kind", [

@@ -10,9 +10,9 @@ import { settingsOf } from "../nodes/input-spec";
 import { type Graph, type GraphNode } from "../schemas/graph";
 import { type ObjectInfo } from "../schemas/object-info";
 import { workflowLimits } from "../workflow/read-workflow";
-import { isKept, isSameJson, savedInputsOf } from "./drawing";
-import { type Definition, type EditorFile, type EditorNode, idText, isEditorFile, listOf, readEditorFile } from "./file";
-import { follow, setterFor } from "./follow";
+import { hasSavedInputs, isSameJson, readSavedInputs } from "./drawing";
+import { type Definition, type EditorFile, type EditorNode, toIdText, isEditorFile, listOf, readEditorFile } from "./file";
+import { findSource, findSetter } from "./follow";
 import { expandGroupNode, isGroupNode } from "./group-nodes";
 import { isNeverSent, isRunning, isSwitch, linkedNodeIds, tunnelOf } from "./node-kinds";
 import { type EditorNotice, type EditorProblem, onSteps, problemOf, sentValue, UNNAMED, widgetFinder } from "./sent-values";
@@ -90,7 +90,7 @@ export function convert(file: EditorFile, info: ObjectInfo, fill: FillOptions | 
       const tunnel = tunnelOf(node, info);
       if (tunnel || isNeverSent(node)) {
         if (!isOff && isSwitch(node)) notices.push(omittedNotice(location));
-        if (!isOff && tunnel?.side === "get" && setterFor(location, following)) {
+        if (!isOff && tunnel?.side === "get" && findSetter(location, following)) {
           notices.push({ code: "resolved", nodeId: idIn(scope, node), name: tunnel.name });
         }
         continue;
@@ -106,7 +106,7 @@ export function convert(file: EditorFile, info: ObjectInfo, fill: FillOptions | 
   }
 
   function isLone({ scope, node }: NodeLocation): boolean {
-    return !own(info, node.type) && !isDefinitionId.test(node.type) && !isKept(node) && !linkedNodeIds(scope.net).has(node.id);
+    return !own(info, node.type) && !isDefinitionId.test(node.type) && !hasSavedInputs(node) && !linkedNodeIds(scope.net).has(node.id);
   }
 
   function sentNode(location: NodeLocation): GraphNode {
@@ -130,7 +130,7 @@ export function convert(file: EditorFile, info: ObjectInfo, fill: FillOptions | 
     if (!nodeInfo) problems.push(missing(node, nodeId));
     for (const slot of slotsOf(location, following)) {
       if (slot.link === undefined) continue;
-      const source = follow(location, slot, following);
+      const source = findSource(location, slot, following);
       const { name } = slot;
       if (source.kind === "output") inputs.set(name, [source.id, source.slot]);
       else if (source.kind === "value" && (slot.hasWidget || source.isRaw)) put(name, source);
@@ -139,7 +139,7 @@ export function convert(file: EditorFile, info: ObjectInfo, fill: FillOptions | 
         else problems.push({ code: source.reason === "broken" ? "broken_link" : "bypass_passes_nothing", nodeId, input: name });
       }
     }
-    for (const [name, savedInput] of Object.entries(savedInputsOf(node))) {
+    for (const [name, savedInput] of Object.entries(readSavedInputs(node))) {
       if (isSameJson(inputs.get(name), savedInput.reads)) inputs.set(name, savedInput.is);
     }
     return {
@@ -202,7 +202,7 @@ function asSent(values: EditorNode["values"]): JsonObject {
 function duplicateIds(scope: Scope): EditorProblem[] {
   const sameId = new Map<string | undefined, EditorNode[]>();
   for (const node of scope.net.nodes) {
-    const id = idText(node.raw.id);
+    const id = toIdText(node.raw.id);
     sameId.set(id, [...(sameId.get(id) ?? []), node]);
   }
   return [...sameId.values()].flatMap((nodes): EditorProblem[] => {

@@ -1,7 +1,7 @@
 import { objectOf } from "../json/json";
 import { own } from "../json/own";
 import { type ObjectInfo } from "../schemas/object-info";
-import { type EditorNode, INSIDE_END, listOf, type Net, once } from "./file";
+import { type EditorNode, INSIDE_END, listOf, type Net, memoize } from "./file";
 
 export const MUTED = 2;
 export const BYPASSED = 4;
@@ -54,7 +54,7 @@ export function tunnelOf(node: EditorNode, info: ObjectInfo): { side: "set" | "g
   return { side: isGetter ? "get" : "set", setter: type.toLowerCase().replace(/get(?=_?node$)/, "set"), name: String(name) };
 }
 
-export const linkedNodeIds = once((net: Net): ReadonlySet<string> => {
+export const linkedNodeIds = memoize((net: Net): ReadonlySet<string> => {
   const ends = net.nodes.flatMap((node) =>
     node.inputs.flatMap(({ link }) => {
       const editorLink = net.links.get(link ?? "");

@@ -5,7 +5,7 @@ import { fallbackOf } from "../nodes/dynamic-inputs";
 import { isFileName, type WidgetOf } from "../nodes/fill-texts";
 import { nearestOption, readInputSpec, settingsOf, typeOf } from "../nodes/input-spec";
 import { type ObjectInfo } from "../schemas/object-info";
-import { type EditorFile, type EditorNode, listOf, type Net, slotFinder } from "./file";
+import { type EditorFile, type EditorNode, listOf, type Net, createSlotFinder } from "./file";
 import { type Widget, widgetsOf } from "./values";
 
 /** The editor's name for values of a missing class, which the file stores only by index. */
@@ -121,7 +121,7 @@ export function widgetFinder(file: EditorFile, info: ObjectInfo): WidgetOf {
 function shownValues({ node, net, primitives }: NodeEntry, info: ObjectInfo): ReadonlyMap<string, unknown> {
   const nodeInfo = own(info, node.type);
   if (!nodeInfo) return new Map([["value", firstValue(node)]]);
-  const slotOf = slotFinder(node.inputs);
+  const slotOf = createSlotFinder(node.inputs);
   return new Map(
     widgetsOf(node, nodeInfo).map(({ name, value, raw }) => {
       const primitive = primitives.get(net.links.get(slotOf(name)?.link ?? "")?.origin ?? "");

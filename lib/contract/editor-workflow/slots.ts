@@ -3,7 +3,7 @@ import { own } from "../json/own";
 import { isGrowing } from "../nodes/dynamic-inputs";
 import { settingsOf, typeOf } from "../nodes/input-spec";
 import { type NodeInfo, type ObjectInfo } from "../schemas/object-info";
-import { type Definition, type EditorNode, type Net, once, type Slot, slotFinder } from "./file";
+import { type Definition, type EditorNode, type Net, memoize, type Slot, createSlotFinder } from "./file";
 import { classPlaces, type Widget, widgetsOf } from "./values";
 
 export type Scope = { path: string; net: Net; use?: Use };
@@ -21,8 +21,8 @@ export function idIn({ path }: Scope, { id }: EditorNode): string {
   return path + id;
 }
 
-const slotsFound = once<LinkContext, Map<string, readonly Slot[]>>(() => new Map());
-const widgetsFound = once<LinkContext, Map<EditorNode, readonly Widget[]>>(() => new Map());
+const slotsFound = memoize<LinkContext, Map<string, readonly Slot[]>>(() => new Map());
+const widgetsFound = memoize<LinkContext, Map<EditorNode, readonly Widget[]>>(() => new Map());
 
 export function slotsOf(location: NodeLocation, following: LinkContext): readonly Slot[] {
   const cache = slotsFound(following);
@@ -41,7 +41,7 @@ function findSlots(location: NodeLocation, following: LinkContext): readonly Slo
 }
 
 function slotsOfUse(use: EditorNode, { inputs }: Definition): readonly Slot[] {
-  const inFile = slotFinder(use.inputs);
+  const inFile = createSlotFinder(use.inputs);
   const seen = new Map<string, number>();
   return inputs.map(({ name, type }) => {
     const at = seen.get(name) ?? 0;
@@ -51,7 +51,7 @@ function slotsOfUse(use: EditorNode, { inputs }: Definition): readonly Slot[] {
 }
 
 function slotsOfClass(node: EditorNode, nodeInfo: NodeInfo, following: LinkContext): readonly Slot[] {
-  const inFile = slotFinder(node.inputs);
+  const inFile = createSlotFinder(node.inputs);
   const ofClass = classPlaces(nodeInfo, widgetsIn(node, nodeInfo, following)).flatMap(({ name, raw, hasWidget }): Slot[] => {
     if (isGrowing(raw)) return node.inputs.filter((slot) => slot.name.startsWith(`${name}.`));
     const isNeverLinked = hasWidget && settingsOf(raw).socketless !== undefined;

@@ -3,7 +3,7 @@
 import { isObject } from "../json/json";
 import { own } from "../json/own";
 import { settingsOf } from "../nodes/input-spec";
-import { type Definition, type EditorNode, entriesOf, idText, INSIDE_START, listOf, once, type Slot } from "./file";
+import { type Definition, type EditorNode, parseEntries, toIdText, INSIDE_START, listOf, memoize, type Slot } from "./file";
 import { idIn, type LinkContext, type NodeLocation, type Scope, slotsOf, type Use, widgetsIn } from "./slots";
 import { isControlled, type ValueLocation, valueLocationOf } from "./values";
 
@@ -11,8 +11,8 @@ import { isControlled, type ValueLocation, valueLocationOf } from "./values";
 export type Value = { kind: "value"; value: unknown; home: ValueLocation; isRaw?: boolean };
 type InnerValue = Value & { source: string; hasControl: boolean };
 
-const valuesFound = once<LinkContext, Map<string, InnerValue | undefined>>(() => new Map());
-const placesFound = once<LinkContext, Map<string, ReadonlyMap<number, number>>>(() => new Map());
+const valuesFound = memoize<LinkContext, Map<string, InnerValue | undefined>>(() => new Map());
+const placesFound = memoize<LinkContext, Map<string, ReadonlyMap<number, number>>>(() => new Map());
 
 /** `inside`: the scope of the use's own nodes. The use's own value counts before that of the inner widget it shows. */
 export function valueOfUse(use: Use, inside: Scope, input: number, following: LinkContext): InnerValue | undefined {
@@ -32,7 +32,7 @@ export function valueOfHost({ scope: { use }, node }: NodeLocation, widget: stri
 }
 
 function sourceOf({ raw }: EditorNode, widget: string): string {
-  return `${idText(raw.id)} ${widget}`;
+  return `${toIdText(raw.id)} ${widget}`;
 }
 
 function innerValue({ definition }: Use, inside: Scope, input: number, following: LinkContext): InnerValue | undefined {
@@ -60,7 +60,7 @@ function innerValue({ definition }: Use, inside: Scope, input: number, following
   return undefined;
 }
 
-const startsOf = once(({ inputs, links, nodes }: Definition) => {
+const startsOf = memoize(({ inputs, links, nodes }: Definition) => {
   const targets = new Map(nodes.flatMap((node) => node.inputs.map(({ link }) => [link, node] as const)).reverse());
   const linksFromInput = inputs.map(() => new Set<string>());
   for (const [id, { origin, originSlot }] of links) if (origin === INSIDE_START) linksFromInput[originSlot]?.add(id);
@@ -73,7 +73,7 @@ const startsOf = once(({ inputs, links, nodes }: Definition) => {
   });
 });
 
-const placeByLink = once((slots: readonly Slot[]) => new Map(slots.map(({ link }, at) => [link, at] as const).reverse()));
+const placeByLink = memoize((slots: readonly Slot[]) => new Map(slots.map(({ link }, at) => [link, at] as const).reverse()));
 
 /** Values stored by name after a failed repair, else by place in `proxyWidgets` (older editors), else one per input in order. */
 function ownValue(
@@ -111,13 +111,13 @@ function proxiedValue(node: EditorNode, widgets: readonly string[]): Value | und
 }
 
 /** "-1" is an input of the subgraph itself. */
-const placesOfProxies = once(({ properties: { proxyWidgets } }: EditorNode): ReadonlyMap<string, number> => {
-  const listed = entriesOf(proxyWidgets).map(listOf);
-  return new Map(listed.map(([id, name], at) => [`${idText(id)} ${String(name)}`, at] as const).reverse());
+const placesOfProxies = memoize(({ properties: { proxyWidgets } }: EditorNode): ReadonlyMap<string, number> => {
+  const listed = parseEntries(proxyWidgets).map(listOf);
+  return new Map(listed.map(([id, name], at) => [`${toIdText(id)} ${String(name)}`, at] as const).reverse());
 });
 
-const quarantinedValues = once(({ properties: { proxyWidgetErrorQuarantine } }: EditorNode): ReadonlyMap<unknown, unknown> => {
-  const namedValues = entriesOf(proxyWidgetErrorQuarantine).flatMap((entry) => {
+const quarantinedValues = memoize(({ properties: { proxyWidgetErrorQuarantine } }: EditorNode): ReadonlyMap<unknown, unknown> => {
+  const namedValues = parseEntries(proxyWidgetErrorQuarantine).flatMap((entry) => {
     const { originalEntry, hostValue } = isObject(entry) ? entry : {};
     const [id, name] = listOf(originalEntry);
     return id === "-1" && hostValue !== undefined && hostValue !== null ? [[name, hostValue] as const] : [];

@@ -3,7 +3,7 @@ import { own } from "../json/own";
 import { type ClassInput, inputsOfChoice, isDynamicCombo, isGrowing, orderedInputs } from "../nodes/dynamic-inputs";
 import { boxEdges, settingsOf, typeOf } from "../nodes/input-spec";
 import { type NodeInfo } from "../schemas/object-info";
-import { type EditorFile, type EditorNode, entriesOf, INSIDE_START, listOf, type Net, nodesById } from "./file";
+import { type EditorFile, type EditorNode, parseEntries, INSIDE_START, listOf, type Net, nodesById } from "./file";
 import { isPrimitive } from "./node-kinds";
 
 /** The index in widgets_values, and the node in the file. `storedName`: the node also stores it by this name, which takes precedence. */
@@ -172,7 +172,7 @@ export function placesOfWidget(file: EditorFile, node: string, widget: string): 
     const inside = { net: definition, path: `${path}${id}:`, depth: depth + 1 };
     const port = definition.inputs.findIndex((input) => input.name === name);
     if (port >= 0) return findInScope(inside, linksFrom(definition, INSIDE_START, port));
-    const inner = entriesOf(editorNode.properties.proxyWidgets)
+    const inner = parseEntries(editorNode.properties.proxyWidgets)
       .map(listOf)
       .find(([innerId, innerName]) => innerName === name && innerId !== "-1")?.[0];
     if (typeof inner === "string") findLocations(inside, definition.renumbered?.get(inner) ?? inner, name);

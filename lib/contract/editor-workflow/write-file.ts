@@ -8,7 +8,7 @@ import { type Graph, type GraphNode } from "../schemas/graph";
 import { type NodeInfo, type ObjectInfo } from "../schemas/object-info";
 import { isLink } from "../workflow/graph";
 import { isSameJson, type SavedInput, toSavedProperties } from "./drawing";
-import { entriesOf, isEditorFile, listOf, readEditorFile, readNode } from "./file";
+import { parseEntries, isEditorFile, listOf, readEditorFile, readNode } from "./file";
 import { convert } from "./index";
 import { defaultOf, type EditorReport, widgetFinder } from "./sent-values";
 import { listed, listedAtEnd, listedBefore, namedWidgets, type ValueLocation, type Widget, widgetsOf } from "./values";
@@ -129,7 +129,7 @@ function bare(value: unknown): unknown {
 }
 
 function withoutQuarantined({ proxyWidgetErrorQuarantine: quarantined, ...properties }: JsonObject, names: readonly string[]): JsonObject {
-  const remainingEntries = entriesOf(quarantined).filter((entry) => {
+  const remainingEntries = parseEntries(quarantined).filter((entry) => {
     const [id, name] = listOf(objectOf(entry)?.originalEntry);
     return id !== "-1" || !names.some((value) => value === name);
   });

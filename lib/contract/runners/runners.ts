@@ -1,7 +1,7 @@
 // Runners of the embedded service: the built-in one, and plain local servers. Not the role of the same name.
 
 import { z } from "zod";
-import { runnerOrders, type RunnerProblem, toBaseUrl, withScheme } from "../connections";
+import { runnerOrders, type RunnerProblem, toBaseUrl, addScheme } from "../connections";
 import { toPlainLine } from "../plain-line";
 import { plainLine, webAddress } from "../schemas/lenient";
 
@@ -24,7 +24,7 @@ export const runnerAddressSchema = z
   .trim()
   .min(1)
   .max(2000)
-  .transform((typed) => toBaseUrl(withScheme(typed)))
+  .transform((typed) => toBaseUrl(addScheme(typed)))
   .pipe(webAddress)
   .refine((text) => !/[?#]/.test(text), "must not contain a query or a fragment")
   .transform((text) => (URL.canParse(text) ? toBaseUrl(new URL(text).href) : text))

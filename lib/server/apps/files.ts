@@ -10,7 +10,7 @@ import { pipeline } from "node:stream/promises";
 import { Busboy } from "@fastify/busboy";
 import { type z } from "zod";
 import { type AppInput, type AppValues } from "@/lib/contract/apps/app";
-import { type AppProblem, problemOf } from "@/lib/contract/apps/fill";
+import { type AppProblem, createProblem } from "@/lib/contract/apps/fill";
 import { type FileRef, toFileRef, toImageValue } from "@/lib/contract/assets/file-refs";
 import { CONNECTION_PARAMETER } from "@/lib/contract/console";
 import { type Failure, refusal } from "@/lib/contract/failure";
@@ -163,10 +163,10 @@ export function checkFileLimits(
   { bytes, pixels }: Pick<ReceivedFile, "bytes" | "pixels">,
 ): AppProblem | undefined {
   if (input.control.kind !== "picture") return undefined;
-  if (pictureBytes !== undefined && bytes > pictureBytes) return problemOf(input, "file_too_large", pictureBytes);
+  if (pictureBytes !== undefined && bytes > pictureBytes) return createProblem(input, "file_too_large", pictureBytes);
   if (picturePixels === undefined) return undefined;
-  if (pixels === undefined) return problemOf(input, "unreadable_file");
-  return pixels > picturePixels ? problemOf(input, "too_many_pixels", picturePixels) : undefined;
+  if (pixels === undefined) return createProblem(input, "unreadable_file");
+  return pixels > picturePixels ? createProblem(input, "too_many_pixels", picturePixels) : undefined;
 }
 
 async function countPixels(path: string): Promise<number | undefined> {
@@ -184,7 +184,7 @@ export async function checkNamedPictures(access: Access, viewer: Viewer, app: St
     if (input.control.kind !== "picture" || typeof name !== "string") continue;
     const file = await appKeeps.file(app.connectionId, viewer.memberId, name);
     const size = file && file.bytes > 0 ? file : await measureRemoteFile(access, name);
-    const problem = size ? checkFileLimits(app, input, size) : problemOf(input, "unreadable_file");
+    const problem = size ? checkFileLimits(app, input, size) : createProblem(input, "unreadable_file");
     if (problem) problems.push(problem);
   }
   return problems;

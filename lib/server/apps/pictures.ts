@@ -2,7 +2,7 @@
 
 import "server-only";
 import { type AppPicture } from "@/lib/contract/apps/app";
-import { type AppProblem, isFileKind, problemOf, problemSentence } from "@/lib/contract/apps/fill";
+import { type AppProblem, isFileKind, createProblem, formatProblem } from "@/lib/contract/apps/fill";
 import { toFileRef, toImageValue } from "@/lib/contract/assets/file-refs";
 import { type Failure, refusal } from "@/lib/contract/failure";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
@@ -24,7 +24,7 @@ export async function checkFileAccess(context: Context, app: StoredApp, values: 
   for (const input of app.definition.inputs) {
     const name = values[input.name];
     if (!isFileKind(input.control.kind) || typeof name !== "string" || name === "") continue;
-    if (!(await canUseFile(context, app, name))) problems.push(problemOf(input, "not_yours"));
+    if (!(await canUseFile(context, app, name))) problems.push(createProblem(input, "not_yours"));
   }
   return problems;
 }
@@ -76,7 +76,7 @@ export async function receiveFile(context: AuthedContext, app: StoredApp): Promi
     const input = app.definition.inputs.find(({ name, control }) => isFileKind(control.kind) && (requestedInput ?? name) === name);
     if (!input) return failed(refusal("UNPROCESSABLE", "This app takes no such file."));
     const problem = checkFileLimits(app, input, file);
-    if (problem) return failed(refusal("UNPROCESSABLE", problemSentence(problem), { problems: [problem] }));
+    if (problem) return failed(refusal("UNPROCESSABLE", formatProblem(problem), { problems: [problem] }));
     return uploadFile(context, app, file);
   });
 }
@@ -107,7 +107,7 @@ export async function receiveMask(context: AuthedContext, app: StoredApp): Retur
     if (!input) return failed(refusal("UNPROCESSABLE", "This app takes no mask."));
     // A mask is as large as its picture.
     const problem = checkFileLimits({ limits: { picturePixels: app.limits.picturePixels } }, input, mask);
-    if (problem) return failed(refusal("UNPROCESSABLE", problemSentence(problem), { problems: [problem] }));
+    if (problem) return failed(refusal("UNPROCESSABLE", formatProblem(problem), { problems: [problem] }));
     const storedOriginal = await context.composition.store.appKeeps.file(app.connectionId, context.viewer.memberId, original);
     // Sends the validated reference, because services parse references differently.
     return uploadMask(context, app, mask, { ref: toFileRef(original), original: storedOriginal });

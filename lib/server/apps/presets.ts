@@ -3,7 +3,7 @@
 import "server-only";
 import { type z } from "zod";
 import { type AppPreset, type appPresetBodySchema } from "@/lib/contract/apps/app";
-import { checkValue, problemSentence } from "@/lib/contract/apps/fill";
+import { checkValue, formatProblem } from "@/lib/contract/apps/fill";
 import { type Failure, refusal } from "@/lib/contract/failure";
 import { hasRole } from "@/lib/contract/people/roles";
 import { isSecretName } from "@/lib/contract/secrets/mask-secrets";
@@ -66,7 +66,7 @@ async function checkPresetInputs(context: Context, app: StoredApp, { inputs }: B
   });
   const problems = [...invalidInputs, ...(await checkFileAccess(context, app, values))];
   const [first] = problems;
-  return first ? failed(refusal("UNPROCESSABLE", problemSentence(first), { problems })) : ok(values);
+  return first ? failed(refusal("UNPROCESSABLE", formatProblem(first), { problems })) : ok(values);
 }
 
 function canChangePreset({ memberId, role }: Viewer, preset: Pick<StoredPreset, "memberId">): boolean {

@@ -9,7 +9,7 @@ import {
   type AppRun,
   type AppRunError,
 } from "@/lib/contract/apps/app";
-import { type AppProblem, isFileKind, problemOf, problemSentence } from "@/lib/contract/apps/fill";
+import { type AppProblem, isFileKind, createProblem, formatProblem } from "@/lib/contract/apps/fill";
 import { type Failure, refusal } from "@/lib/contract/failure";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { objectOf, textOf } from "@/lib/contract/json/json";
@@ -78,13 +78,13 @@ function toInputProblems({ inputs }: Definition, nodeErrors: Failure["nodeErrors
 function toInputProblem(input: AppInput, { type, message, extra_info: facts }: NodeError): AppInputProblem {
   const code = own(problemCodes, type);
   // The file existed when the run was sent, but the service doesn't have it.
-  if (isFileKind(input.control.kind) && type !== "required_input_missing") return problemOf(input, "not_yours");
+  if (isFileKind(input.control.kind) && type !== "required_input_missing") return createProblem(input, "not_yours");
   const spec = readInputSpec(input.input, objectOf(facts)?.input_config);
   const limit = spec.kind !== "number" ? undefined : code === "too_small" ? spec.min : code === "too_large" ? spec.max : undefined;
   const isBound = code === "too_small" || code === "too_large";
-  if (code && isBound === (limit !== undefined)) return problemOf(input, code, limit);
+  if (code && isBound === (limit !== undefined)) return createProblem(input, code, limit);
   // The service's message is about the node, not the input.
-  return type === "custom_validation_failed" || message === "" ? problemOf(input, "not_taken") : { ...inputNames(input), message };
+  return type === "custom_validation_failed" || message === "" ? createProblem(input, "not_taken") : { ...inputNames(input), message };
 }
 
 function inputNames({ name, label }: AppInput): { input: string; label: string } {
@@ -92,7 +92,7 @@ function inputNames({ name, label }: AppInput): { input: string; label: string }
 }
 
 function toProblemMessage(problem: AppInputProblem): string {
-  return "code" in problem ? problemSentence(problem) : `${problem.label}: ${problem.message}`;
+  return "code" in problem ? formatProblem(problem) : `${problem.label}: ${problem.message}`;
 }
 
 const MAX_RESULTS = 200;

@@ -3,9 +3,9 @@
 import "server-only";
 import { createHash } from "node:crypto";
 import { type AppDefinition, type AppInput, type AppRunError, type AppValues } from "@/lib/contract/apps/app";
-import { type AppProblem, fillApp, isFileKind, problemSentence, valueOfText } from "@/lib/contract/apps/fill";
+import { type AppProblem, fillApp, isFileKind, formatProblem, parseValueText } from "@/lib/contract/apps/fill";
 import { CONNECTION_PARAMETER } from "@/lib/contract/console";
-import { readDrawingOf } from "@/lib/contract/editor-workflow/drawing";
+import { readMatchingDrawing } from "@/lib/contract/editor-workflow/drawing";
 import { listOf } from "@/lib/contract/editor-workflow/file";
 import { writable } from "@/lib/contract/editor-workflow/write-file";
 import { type Failure, refusal } from "@/lib/contract/failure";
@@ -34,7 +34,7 @@ export function readFormInput({ definition }: StoredApp, { fields, files }: Rece
   const inputsByName = new Map(definition.inputs.map((input) => [input.name, input]));
   const texts = [...fields].map(([name, text]): [string, unknown] => {
     const input = inputsByName.get(name);
-    return [name, input ? valueOfText(input, text) : text];
+    return [name, input ? parseValueText(input, text) : text];
   });
   // A file's hash represents it until the service has named the file.
   const hashes = files.map(({ part, hash }): [string, string] => [part, hash]);
@@ -78,12 +78,12 @@ function checkFilePart(app: StoredApp, file: ReceivedFile): AppProblem | undefin
 }
 
 function unprocessable(problems: readonly AppProblem[]): Failure {
-  return refusal("UNPROCESSABLE", problems.slice(0, 5).map(problemSentence).join(". "), { problems });
+  return refusal("UNPROCESSABLE", problems.slice(0, 5).map(formatProblem).join(". "), { problems });
 }
 
 /** Undefined if the drawing belongs to another graph or cannot take the values. */
 async function fillDrawing(access: Access, editor: JsonObject, graph: Graph): Promise<JsonObject | undefined> {
-  if (!readDrawingOf(editor, graph)) return undefined;
+  if (!readMatchingDrawing(editor, graph)) return undefined;
   const info = await readNodeInfos(access, listClasses(editor, graph));
   return info && writable(editor, info).withValues(graph).file;
 }

@@ -2,7 +2,7 @@
 
 import "server-only";
 import { makeZip } from "client-zip";
-import { type ArchiveChoice, MAX_ARCHIVED } from "@/lib/contract/console";
+import { type ArchiveChoice, MAX_ARCHIVED_FILES } from "@/lib/contract/console";
 import { type Failure, isNotThere } from "@/lib/contract/failure";
 import { operations } from "@/lib/contract/operations";
 import { toFileName } from "@/lib/contract/plain-line";
@@ -32,8 +32,8 @@ async function* readChosenAssets(access: Access, choice: ArchiveChoice, signal: 
   const listQueryResult = parseListQuery(choice.query);
   if (!listQueryResult.ok) return yield listQueryResult;
   let seenIds: ReadonlySet<string> = new Set();
-  for (let offset = 0; offset < MAX_ARCHIVED;) {
-    const query = { ...listQueryResult.value, limit: Math.min(PAGE_SIZE, MAX_ARCHIVED - offset), offset };
+  for (let offset = 0; offset < MAX_ARCHIVED_FILES;) {
+    const query = { ...listQueryResult.value, limit: Math.min(PAGE_SIZE, MAX_ARCHIVED_FILES - offset), offset };
     const page = await access.upstream.call(operations.listAssets, { query, signal });
     if (!page.ok) return yield failed(redactForBrowser(page.failure, access));
     const newAssets = page.value.assets.filter(({ id }) => !seenIds.has(id));

@@ -2,7 +2,7 @@
 
 import "server-only";
 import { randomBytes } from "node:crypto";
-import { aboutMember, type MemberChange, personLabel } from "@/lib/contract/audit/audit";
+import { describeMember, type MemberChange, formatPerson } from "@/lib/contract/audit/audit";
 import { type InvitationItem, type InvitationState, type InvitationView, type MemberView } from "@/lib/contract/console";
 import { type Failure, invalidField, refusal } from "@/lib/contract/failure";
 import { hasRole, type Role } from "@/lib/contract/people/roles";
@@ -55,9 +55,9 @@ export async function describeMemberChange(
   const facts: MemberChange = {
     ...(change?.role !== undefined && { role: { from: member.role, to: change.role } }),
     ...(change?.disabled !== undefined && { disabled: change.disabled }),
-    by: personLabel(viewer),
+    by: formatPerson(viewer),
   };
-  return aboutMember(member, facts);
+  return describeMember(member, facts);
 }
 
 export function toMemberView({ id, name, email, role, disabled, createdAt, seenAt }: Member): MemberView {
@@ -141,7 +141,7 @@ export async function readInvitation({ store, now }: Parts<"store" | "now">, tok
 export async function findInviter({ store }: Parts<"store">, token: string): Promise<string | undefined> {
   const invitation = await store.invitations.find(token);
   const inviter = invitation && (await store.members.get(invitation.invitedBy));
-  return inviter && personLabel(inviter);
+  return inviter && formatPerson(inviter);
 }
 
 function getInvitationState(invitation: Invitation, inviter: Member | undefined, now: number): InvitationItem["state"] {

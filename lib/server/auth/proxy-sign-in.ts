@@ -4,7 +4,7 @@
 import "server-only";
 import { createHash } from "node:crypto";
 import { z } from "zod";
-import { aboutMember, type MemberChange } from "@/lib/contract/audit/audit";
+import { describeMember, type MemberChange } from "@/lib/contract/audit/audit";
 import { type Composition, type Parts } from "../composition-type";
 import { type ProxySignIn } from "../sign-in-settings";
 import { type Member } from "../store/people/members";
@@ -56,7 +56,7 @@ async function beginProxySession(
 
 async function addAuditEntry({ store, now }: Parts<"store" | "now">, member: Member, action: string, change?: MemberChange): Promise<void> {
   const memberFields = { memberId: member.id, memberName: member.name, memberEmail: member.email };
-  const auditTarget = change ? aboutMember(member, change) : { target: member.email, outcome: "through the proxy" };
+  const auditTarget = change ? describeMember(member, change) : { target: member.email, outcome: "through the proxy" };
   await store.audit.add({ at: now(), requestId: "proxy", action, status: 200, ...memberFields, ...auditTarget });
 }
 

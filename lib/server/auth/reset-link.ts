@@ -1,7 +1,7 @@
 // A one-time link that gives a member a new password, created at the command line.
 
 import "server-only";
-import { aboutMember } from "@/lib/contract/audit/audit";
+import { describeMember } from "@/lib/contract/audit/audit";
 import { consoleUrl, type Env } from "../env";
 import { type Store } from "../store/store";
 
@@ -14,6 +14,6 @@ export async function createResetLink({ store, env, email, token, now }: ResetRe
   if (!member) return undefined;
   const resetFields = { email: member.email, role: member.role, invitedBy: member.id, resetsMemberId: member.id };
   await store.invitations.create({ token, ...resetFields, expiresAt: now + DAY_MS, createdAt: now });
-  await store.audit.add({ at: now, requestId: "command line", action: "makeResetLink", status: 200, ...aboutMember(member) });
+  await store.audit.add({ at: now, requestId: "command line", action: "makeResetLink", status: 200, ...describeMember(member) });
   return `${consoleUrl(env)}/invitation?token=${token}`;
 }

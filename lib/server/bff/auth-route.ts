@@ -2,7 +2,7 @@
 
 import "server-only";
 import { z } from "zod";
-import { aboutMember } from "@/lib/contract/audit/audit";
+import { describeMember } from "@/lib/contract/audit/audit";
 import { type Failure, refusal } from "@/lib/contract/failure";
 import { type OidcRefusal } from "@/lib/contract/people/sign-in";
 import { safeReturn } from "@/lib/shared/console-paths";
@@ -106,7 +106,7 @@ async function finishOidcSignIn(provider: OidcProvider, routeContext: RouteConte
   for (const _limit of [1, 2]) await oidcLimit.refund(network);
   const { member, kind, change } = admitted;
   const defaultAction = signInState.purpose.kind === "confirm" ? "confirmSession" : "signIn";
-  const auditTarget = change ? aboutMember(member, change) : { outcome: toOutcome(provider, kind) };
+  const auditTarget = change ? describeMember(member, change) : { outcome: toOutcome(provider, kind) };
   annotateAudit({ action: kind === "known" ? defaultAction : auditActions[kind], by: toActor(member), isWritten: true, ...auditTarget });
   headers.append("set-cookie", signInCookie.forget(routeContext.composition));
   headers.set("location", consolePath(routeContext.composition.env, signInState.returnTo));

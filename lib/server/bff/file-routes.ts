@@ -4,7 +4,7 @@ import "server-only";
 import { randomUUID } from "node:crypto";
 import sharp from "sharp";
 import { z } from "zod";
-import { maskedAddress } from "@/lib/contract/assets/file-refs";
+import { maskAddress } from "@/lib/contract/assets/file-refs";
 import { RAW_PARAMETER } from "@/lib/contract/console";
 import { type Failure, refusal } from "@/lib/contract/failure";
 import { parseJson } from "@/lib/contract/json/parse-json";
@@ -230,7 +230,7 @@ async function storeDownload({ request, ...context }: AuthedContext, submittedBo
     connectionId: connection.value.id,
     memberId: context.viewer.memberId,
     taskId,
-    source: maskedAddress(body.source_url),
+    source: maskAddress(body.source_url),
     sealed: sealRequest(context.composition.ring, id, body),
     word: status.slice(0, 100),
     now: context.composition.now(),

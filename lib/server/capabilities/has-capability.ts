@@ -2,7 +2,7 @@
 // An outage is a failure and is not cached.
 
 import "server-only";
-import { fromTop } from "@/lib/contract/assets/file-refs";
+import { addFolderPath } from "@/lib/contract/assets/file-refs";
 import { capabilities, type Capability, type Probe } from "@/lib/contract/capabilities";
 import { hasFeature } from "@/lib/contract/connections";
 import { type Failure, isMissingOperation } from "@/lib/contract/failure";
@@ -19,7 +19,7 @@ async function probeFileReads(access: Access, dir: string, signal?: AbortSignal)
   const query = { dir, recurse: true, split: false, full_info: true };
   const folderResult = await listFolder(access.upstream, query, signal);
   if (!folderResult.ok) return failed(redactForBrowser(folderResult.failure, access));
-  const files = fromTop(folderResult.value, dir).slice(0, MAX_PROBED_FILES);
+  const files = addFolderPath(folderResult.value, dir).slice(0, MAX_PROBED_FILES);
   for (const { path } of files) {
     const bytes = await access.upstream.forward(operations.readUserdata, {
       params: { file: path },
@@ -37,7 +37,7 @@ async function probeFileReads(access: Access, dir: string, signal?: AbortSignal)
   const secondResult = files.length > 0 && (await listFolder(access.upstream, query, signal));
   if (!secondResult) return ok(undefined);
   if (!secondResult.ok) return failed(redactForBrowser(secondResult.failure, access));
-  const remaining = new Set(fromTop(secondResult.value, dir).map(({ path }) => path));
+  const remaining = new Set(addFolderPath(secondResult.value, dir).map(({ path }) => path));
   return ok(files.every(({ path }) => remaining.has(path)) ? false : undefined);
 }
 

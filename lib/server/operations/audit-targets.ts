@@ -1,8 +1,8 @@
 // Targets and outcomes of requests for the audit log.
 
 import "server-only";
-import { fileOfAddress, maskedAddress } from "@/lib/contract/assets/file-refs";
-import { type AuditThing, idsInResponse, MAX_THINGS, requestedIds, type ThingsCount } from "@/lib/contract/audit/audit-items";
+import { getFileName, maskAddress } from "@/lib/contract/assets/file-refs";
+import { type AuditTarget, getResponseIds, MAX_TARGETS, getRequestedIds, type TargetCount } from "@/lib/contract/audit/audit-items";
 import { type KnownJobState } from "@/lib/contract/jobs/job-list";
 import { objectOf, textOf } from "@/lib/contract/json/json";
 import { type Operation } from "@/lib/contract/operation";
@@ -13,12 +13,12 @@ import { type Access } from "../connections/access";
 import { toPage } from "../job-index/list-reader";
 import { type CallInput } from "../upstream/outgoing";
 
-export type AuditTargets = ThingsCount & { things: AuditThing[] };
+export type AuditTargets = TargetCount & { things: AuditTarget[] };
 
 /** Short, because the operation waits for it. */
 const LOOKUP_LIMITS = { exchangeMs: 5000, attempts: 1 };
 
-export function toAuditThings(ids: readonly string[], access: Access): AuditThing[] {
+export function toAuditThings(ids: readonly string[], access: Access): AuditTarget[] {
   const { seenNames } = access.composition;
   const things = ids.map((id) => ({ id, name: seenNames.find(access.connection.id, id) }));
   return redactForBrowser(things, access);
@@ -30,35 +30,35 @@ export async function auditTargetsFromRequest(operation: Operation, access: Acce
   const address = textOf(objectOf(input.json)?.source_url);
   return {
     things:
-      address === undefined ? toAuditThings(requestedIds(input), access) : [redactForBrowser(toDownloadThing(maskedAddress(address)), access)],
+      address === undefined ? toAuditThings(getRequestedIds(input), access) : [redactForBrowser(toDownloadThing(maskAddress(address)), access)],
   };
 }
 
 /** Ids of cleared things in the response replace those listed before. The same goes for ids of things that had none yet. */
 export function auditTargetsFromResponse(requested: AuditTargets, response: unknown, access: Access): AuditTargets {
-  const responseIds = idsInResponse(response);
+  const responseIds = getResponseIds(response);
   const hasBetterIds = responseIds.length > 0 && (requested.things.length === 0 || requested.count !== undefined);
   return hasBetterIds ? { things: thingsFromResponse(requested.things, responseIds, access), count: responseIds.length } : requested;
 }
 
 /** The number of stored things is limited. Those listed before come first, then those with a name. */
-function thingsFromResponse(auditThings: readonly AuditThing[], answered: readonly string[], access: Access): AuditThing[] {
+function thingsFromResponse(auditThings: readonly AuditTarget[], answered: readonly string[], access: Access): AuditTarget[] {
   const { seenNames } = access.composition;
   const remaining = new Set(answered);
   const confirmed = auditThings.filter(({ id }) => remaining.has(id));
   for (const { id } of confirmed) remaining.delete(id);
   const isNamed = (id: string) => seenNames.find(access.connection.id, id) !== undefined;
   const [named, others] = [[...remaining].filter(isNamed), [...remaining].filter((id) => !isNamed(id))];
-  return [...confirmed, ...toAuditThings([...named, ...others].slice(0, MAX_THINGS), access)].slice(0, MAX_THINGS);
+  return [...confirmed, ...toAuditThings([...named, ...others].slice(0, MAX_TARGETS), access)].slice(0, MAX_TARGETS);
 }
 
-export function toDownloadThing(source: string, fileName?: string): AuditThing {
-  return { id: source, name: fileName || fileOfAddress(source) };
+export function toDownloadThing(source: string, fileName?: string): AuditTarget {
+  return { id: source, name: fileName || getFileName(source) };
 }
 
 /** The newest ones, as lists show them. If listing fails, the operation continues. */
 async function findThingsToClear(status: readonly KnownJobState[], access: Access, signal: AbortSignal | undefined): Promise<AuditTargets> {
-  const query = { status, sort_by: "create_time", sort_order: "desc", offset: 0, limit: MAX_THINGS };
+  const query = { status, sort_by: "create_time", sort_order: "desc", offset: 0, limit: MAX_TARGETS };
   const result = await callForBrowser(operations.listJobs, access, { query, signal, limits: LOOKUP_LIMITS });
   if (!result.ok) return { things: [] };
   const response = result.value.value;
@@ -70,7 +70,7 @@ async function findThingsToClear(status: readonly KnownJobState[], access: Acces
       access,
     ),
     count: pagination.total ?? end,
-    isAtLeast: pagination.total === undefined && (isCut || (!isLast && (pagination.has_more === true || end >= MAX_THINGS))),
+    isAtLeast: pagination.total === undefined && (isCut || (!isLast && (pagination.has_more === true || end >= MAX_TARGETS))),
   };
 }
 

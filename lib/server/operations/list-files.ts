@@ -1,7 +1,7 @@
 // User data files of a folder. A missing folder is empty. Returned paths are relative to the folder for every service (wire facts 3.21).
 
 import "server-only";
-import { TOP } from "@/lib/contract/assets/file-refs";
+import { ROOT_FOLDER } from "@/lib/contract/assets/file-refs";
 import { CONNECTION_PARAMETER } from "@/lib/contract/console";
 import { type Failure } from "@/lib/contract/failure";
 import { noteSkipped, skippedIn } from "@/lib/contract/json/readers";
@@ -39,7 +39,7 @@ export async function listFolder(upstream: Upstream, query: Record<string, unkno
     return jobs.ok || jobs.failure.status !== 404 ? ok([]) : failed(asUpstreamNotFound(files.failure));
   };
   const result = await list(dir);
-  if (!result.ok || result.value.length === 0 || dir === TOP || !result.value.every(({ path }) => path.startsWith(dir))) return result;
+  if (!result.ok || result.value.length === 0 || dir === ROOT_FOLDER || !result.value.every(({ path }) => path.startsWith(dir))) return result;
   const relativeFiles = mapFiles(result.value, (file) => ({ ...file, path: file.path.slice(dir.length) }));
   // If paths are relative to the folder, files directly in it have no slash.
   if (query.recurse !== true) return ok(relativeFiles);

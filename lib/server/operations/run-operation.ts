@@ -1,7 +1,7 @@
 // Runs an operation of the service API: calls the connection's service with the member's key.
 
 import "server-only";
-import { type AuditThing, writeThings } from "@/lib/contract/audit/audit-items";
+import { type AuditTarget, formatTargets } from "@/lib/contract/audit/audit-items";
 import { RAW_PARAMETER } from "@/lib/contract/console";
 import { type Failure, refusal } from "@/lib/contract/failure";
 import { withSpellingsOf } from "@/lib/contract/json/exact-json";
@@ -119,7 +119,7 @@ async function sendCatalogue(access: Access, input: CallInput): Promise<Result<R
 
 async function call(operation: Operation, context: AuthedContext, access: Access, input: CallInput): Promise<Result<Response, Failure>> {
   const requestTargets = isRead(operation) ? { things: [] } : await auditTargetsFromRequest(operation, access, input);
-  context.annotateAudit({ outcome: writeThings(requestTargets.things, undefined, requestTargets) });
+  context.annotateAudit({ outcome: formatTargets(requestTargets.things, undefined, requestTargets) });
   const result = await callForBrowser(operation, access, input);
   if (!result.ok) return result;
   const { status, value, skipped } = result.value;
@@ -128,7 +128,7 @@ async function call(operation: Operation, context: AuthedContext, access: Access
   const auditTargets: AuditTargets =
     jobId === undefined ? auditTargetsFromResponse(requestTargets, value, access) : { things: [await toSubmittedThing(jobId, context, access, input.json)] };
   context.annotateAudit({
-    outcome: writeThings(auditTargets.things, toOutcome(value), auditTargets),
+    outcome: formatTargets(auditTargets.things, toOutcome(value), auditTargets),
     ...(jobId !== undefined && { target: jobId }),
   });
   if (value === undefined) return ok(emptyResponse(status === 204 ? 204 : 200));
@@ -145,7 +145,7 @@ function toResponseValue(value: unknown, { composition: { env }, request, viewer
 }
 
 /** The name that lists will show: the workflow's last known name and the label of the request. */
-async function toSubmittedThing(id: string, { request, composition }: AuthedContext, access: Access, json: unknown): Promise<AuditThing> {
+async function toSubmittedThing(id: string, { request, composition }: AuthedContext, access: Access, json: unknown): Promise<AuditTarget> {
   const label = readLabel(request.headers.get(LABEL_HEADER));
   const extraData = objectOf(json)?.extra_data;
   const workflowId = textOf(objectOf(objectOf(objectOf(extraData)?.extra_pnginfo)?.workflow)?.id);

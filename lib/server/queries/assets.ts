@@ -1,7 +1,7 @@
 // Assets of a connection: lists, details, mask layers and lookup by content hash.
 
 import "server-only";
-import { writeThings } from "@/lib/contract/audit/audit-items";
+import { formatTargets } from "@/lib/contract/audit/audit-items";
 import { CONNECTION_PARAMETER } from "@/lib/contract/console";
 import { type Failure, isNotThere } from "@/lib/contract/failure";
 import { operations } from "@/lib/contract/operations";
@@ -55,6 +55,6 @@ export async function createFromKnownContent({ annotateAudit, ...context }: Auth
   if (!result.ok && result.failure.status !== 404) return failed(redactForBrowser(result.failure, access.value));
   // A response with a different hash proves nothing.
   const asset = result.ok && result.value.asset_hash === json.value.hash ? redactForBrowser(result.value, access.value) : null;
-  annotateAudit({ outcome: asset ? writeThings([asset], toOutcome(asset)) : "unknown hash" });
+  annotateAudit({ outcome: asset ? formatTargets([asset], toOutcome(asset)) : "unknown hash" });
   return ok({ asset, ...(result.ok && !asset && { isUnclear: true as const }) });
 }

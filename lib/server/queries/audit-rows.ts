@@ -1,8 +1,8 @@
 // Rows of the audit log: grouped, with names, and as CSV. Also bundled for commands, which have no session.
 
 import "server-only";
-import { type AuditItem, type AuditPart, describeMemberChange, personLabel, readMemberChange } from "@/lib/contract/audit/audit";
-import { type AuditThing, familyOf, readThings } from "@/lib/contract/audit/audit-items";
+import { type AuditItem, type AuditPart, describeMemberChange, formatPerson, parseMemberChange } from "@/lib/contract/audit/audit";
+import { type AuditTarget, findFamily, parseTargets } from "@/lib/contract/audit/audit-items";
 import { BYTE_ORDER_MARK, csvLine } from "@/lib/shared/text";
 import { type AuditSearch, type StoredEntry } from "../store/audit/audit";
 import { type Store } from "../store/store";
@@ -51,15 +51,15 @@ function toRow(entries: readonly [LoggedAct, ...LoggedAct[]], maxParts: number):
   const completed = entries.filter(isSuccess);
   const { outcome, actId: _, ...facts } = completed[0] ?? newest;
   if (rest.length === 0) {
-    const text = readThings(outcome).outcome;
-    const change = text === undefined ? undefined : readMemberChange(text);
+    const text = parseTargets(outcome).outcome;
+    const change = text === undefined ? undefined : parseMemberChange(text);
     if (change) return { ...facts, change, outcome: describeMemberChange(change), ...parts };
     return { ...facts, ...(text !== undefined && { outcome: text }), ...parts };
   }
   const isMixed = entries.some(({ action }) => action !== facts.action);
   const refused = completed.length === 0 ? 0 : entries.length - completed.length;
   const row = { ...withoutTarget(facts), id: newest.id, at: newest.at, ...parts, ...(refused > 0 && { refused }) };
-  return isMixed ? { ...row, action: familyOf(facts.action) ?? facts.action } : row;
+  return isMixed ? { ...row, action: findFamily(facts.action) ?? facts.action } : row;
 }
 
 function withoutTarget({ outcome: _outcome, target: _target, ...rest }: AuditItem): AuditItem {
@@ -102,10 +102,10 @@ function collectParts(entries: readonly AuditItem[], maxParts: number, row: Part
 }
 
 function toParts(entry: AuditItem): { listed: AuditPart[]; unlisted: number; isAtLeast?: true } {
-  const { things, more: unlisted = 0, isAtLeast, outcome } = readThings(entry.outcome);
+  const { things, more: unlisted = 0, isAtLeast, outcome } = parseTargets(entry.outcome);
   const mark = { at: entry.at, ...(!isSuccess(entry) && { isRefused: true as const }) };
   const id = entry.target ?? /^(?:id|path|name|prompt_id|task_id)=(.+?)(?= \w+=|$)/.exec(outcome ?? "")?.[1];
-  const named: readonly AuditThing[] = things.length > 0 || id === undefined ? things : [{ id }];
+  const named: readonly AuditTarget[] = things.length > 0 || id === undefined ? things : [{ id }];
   return { listed: named.map((thing) => ({ ...thing, ...mark })), unlisted, isAtLeast };
 }
 
@@ -185,7 +185,7 @@ export async function readNames(store: LogStore, connections: readonly { id: str
   const team = await store.members.list();
   return {
     connections: new Map(connections.map(({ id, name }) => [id, name])),
-    people: new Map(team.map((member) => [member.id, personLabel(member)])),
+    people: new Map(team.map((member) => [member.id, formatPerson(member)])),
     emails: new Map(team.map(({ id, email }) => [id, email])),
   };
 }
@@ -198,7 +198,7 @@ export async function toItems(store: LogStore, acts: readonly (readonly StoredEn
   const ids = acts.flat().flatMap(({ action, target = "" }) => (memberActions.has(action) && MEMBER_ID.test(target) ? [target] : []));
   const unknown = [...new Set(ids)].filter((id) => !names.people.has(id));
   if (unknown.length > 0)
-    for (const { id, name, email } of await store.audit.lastNames(unknown)) names.people.set(id, personLabel({ name, email }));
+    for (const { id, name, email } of await store.audit.lastNames(unknown)) names.people.set(id, formatPerson({ name, email }));
   return acts.map((entries) => entries.map((entry) => toItem(entry, names)));
 }
 

@@ -7,7 +7,7 @@ import {
   type AuditItem,
   type AuditPage,
   type AuditQuery,
-  personLabel,
+  formatPerson,
 } from "@/lib/contract/audit/audit";
 import { type Failure } from "@/lib/contract/failure";
 import { hasRole } from "@/lib/contract/people/roles";
@@ -46,7 +46,7 @@ export async function listAudit(context: Context, query: AuditQuery): Promise<Re
 export async function listAuditChoices({ composition: { store }, viewer }: Context): Promise<Result<AuditChoices, Failure>> {
   if (!hasRole(viewer.role, "admin")) return failed(adminOnly);
   const { members, actions } = await store.audit.choices();
-  return ok({ members: members.map(({ id, name, email }) => ({ id, name: personLabel({ name, email }) })), actions });
+  return ok({ members: members.map(({ id, name, email }) => ({ id, name: formatPerson({ name, email }) })), actions });
 }
 
 export async function* auditCsv(context: Context, filter: AuditFilter): AsyncGenerator<string, void> {

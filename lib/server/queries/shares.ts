@@ -1,8 +1,8 @@
 // The public page of a share, and the list in the settings.
 
 import "server-only";
-import { personLabel } from "@/lib/contract/audit/audit";
-import { writeThings } from "@/lib/contract/audit/audit-items";
+import { formatPerson } from "@/lib/contract/audit/audit";
+import { formatTargets } from "@/lib/contract/audit/audit-items";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { hasRole } from "@/lib/contract/people/roles";
 import { type SharedPage, type ShareState, type ShareView } from "@/lib/contract/share";
@@ -65,7 +65,7 @@ export async function describeShare({ store }: Parts<"store">, id: string): Prom
   const member = share && (await store.members.get(share.memberId));
   if (!share || !member) return { target: id };
   const name = share.title === "" ? id : share.title;
-  return { target: name, outcome: writeThings([{ id, name }], writeExactJson({ of: personLabel(member) })) };
+  return { target: name, outcome: formatTargets([{ id, name }], writeExactJson({ of: formatPerson(member) })) };
 }
 
 export async function listShares({ composition: { store, now }, viewer }: Context): Promise<ShareView[]> {

@@ -3,7 +3,7 @@
 import "server-only";
 import { randomUUID } from "node:crypto";
 import { type RawBuilder, sql, type SqlBool } from "kysely";
-import { type CheckOutcome, checkOutcomes, type ConnectionFeature, type Dialect, lacksOfDialect } from "@/lib/contract/connections";
+import { type CheckOutcome, checkOutcomes, type ConnectionFeature, type Dialect, missingFeatures } from "@/lib/contract/connections";
 import { type ConnectionStatus } from "@/lib/contract/console";
 import { type Database, hasEffect, prepareQuery } from "./database";
 import { getDialect } from "./dialect";
@@ -84,7 +84,7 @@ export function createConnectionStore(database: Database) {
 }
 
 export function toConnection<R extends Row<"connections">>(row: R): R & Connection {
-  const lacks = row.dialect === "local" ? lacksOfDialect.local : lacksOfDialect.interface;
+  const lacks = row.dialect === "local" ? missingFeatures.local : missingFeatures.interface;
   return {
     ...row,
     status: checkOutcomes.find((outcome) => outcome === row.status) ?? "unknown",

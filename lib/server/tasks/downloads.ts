@@ -3,7 +3,7 @@
 import "server-only";
 import { type z } from "zod";
 import { type DownloadState, downloadStates, type DownloadTask, type DownloadTasks, maskAddresses } from "@/lib/contract/assets/file-refs";
-import { writeThings } from "@/lib/contract/audit/audit-items";
+import { formatTargets } from "@/lib/contract/audit/audit-items";
 import { type Failure, isMissingOperation, refusal } from "@/lib/contract/failure";
 import { numberOf, objectOf, textOf } from "@/lib/contract/json/json";
 import { own } from "@/lib/contract/json/own";
@@ -204,7 +204,7 @@ async function findDownload(context: AuthedContext): Promise<Result<{ row: Store
   const access = await openConnection(context, row.connectionId);
   if (!access.ok) return access.failure.code === "NOT_FOUND" ? notFound : access;
   const things = redactForBrowser([toDownloadThing(row.source, row.fileName)], access.value);
-  context.annotateAudit({ connectionId: row.connectionId, target: row.source, outcome: writeThings(things, undefined) });
+  context.annotateAudit({ connectionId: row.connectionId, target: row.source, outcome: formatTargets(things, undefined) });
   return ok({ row, access: access.value });
 }
 

@@ -2,8 +2,8 @@
 
 import "server-only";
 import { randomBytes } from "node:crypto";
-import { personLabel } from "@/lib/contract/audit/audit";
-import { writeThings } from "@/lib/contract/audit/audit-items";
+import { formatPerson } from "@/lib/contract/audit/audit";
+import { formatTargets } from "@/lib/contract/audit/audit-items";
 import { type Failure, invalidField, refusal } from "@/lib/contract/failure";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { hasRole } from "@/lib/contract/people/roles";
@@ -74,7 +74,7 @@ export async function describeToken({ store }: Parts<"store">, id: string): Prom
   const token = await store.tokens.get(id);
   const member = token && (await store.members.get(token.memberId));
   if (!token || !member) return { target: id };
-  return { target: token.name, outcome: writeThings([{ id, name: token.name }], writeExactJson({ of: personLabel(member) })) };
+  return { target: token.name, outcome: formatTargets([{ id, name: token.name }], writeExactJson({ of: formatPerson(member) })) };
 }
 
 /** Returns connection names only if the viewer may use them. */

@@ -1,7 +1,7 @@
 // Failures of upstream calls. Decides which ones mean that the service lacks an operation.
 
 import "server-only";
-import { TOP } from "@/lib/contract/assets/file-refs";
+import { ROOT_FOLDER } from "@/lib/contract/assets/file-refs";
 import { codeByStatus, type Failure, parseFailure } from "@/lib/contract/failure";
 import { isTerminalWord, type KnownJobState, toJobState } from "@/lib/contract/jobs/job-list";
 import { isObject, textOf } from "@/lib/contract/json/json";
@@ -49,7 +49,7 @@ export function findLookup(operation: Operation, { params = {}, json, signal, li
     return { operation: operations.getTask, input: { ...shared, params: { task_id } }, finds: isRunningTask };
   if (item !== "file" || file === undefined) return undefined;
   const folder = file.slice(0, file.lastIndexOf("/") + 1);
-  const query = { dir: folder || TOP, recurse: false, split: false, full_info: true };
+  const query = { dir: folder || ROOT_FOLDER, recurse: false, split: false, full_info: true };
   // Some services list paths relative to the folder, some from the top.
   const names = [file, file.slice(folder.length)];
   const isFile = ({ path }: UserdataFile) => names.includes(path.replace(/^\/+/, ""));

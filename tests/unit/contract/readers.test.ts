@@ -4,7 +4,7 @@ import { readEmbeddedWorkflow } from "@/lib/browser/embedded-workflow";
 import { bytesOfBlob } from "@/lib/browser/files/byte-source";
 import { appDefinitionSchema } from "@/lib/contract/apps/app";
 import { savedViewBodySchema } from "@/lib/contract/console";
-import { readDrawingOf } from "@/lib/contract/editor-workflow/drawing";
+import { readMatchingDrawing } from "@/lib/contract/editor-workflow/drawing";
 import { toApiWorkflow } from "@/lib/contract/editor-workflow/index";
 import { parseFailure, readNodeErrors } from "@/lib/contract/failure";
 import { isObject } from "@/lib/contract/json/json";
@@ -97,7 +97,7 @@ const readers: Record<string, (value: unknown, text: string) => unknown> = {
       `{"nodes":[{"id":1,"type":"constructor","widgets_values":${text},"properties":${text}},${text}],"links":[${text}],"extra":${text}}`,
     );
     const info = objectInfoSchema.safeParse({ constructor: { input: { required: value } } }).data ?? {};
-    return [toApiWorkflow(file, info), toApiWorkflow(value, info), readDrawingOf(file, graph), readDrawingOf(value, graph)];
+    return [toApiWorkflow(file, info), toApiWorkflow(value, info), readMatchingDrawing(file, graph), readMatchingDrawing(value, graph)];
   },
   "refusals of services": (value, text) => [readNodeErrors(value), parseFailure({ status: 400, headers: new Headers() }, text)],
   "saved views, apps and shares": (value) =>

@@ -1,4 +1,4 @@
-import { type ArchiveAnswer, archiveChoiceSchema, MAX_ARCHIVED } from "@/lib/contract/console";
+import { type ArchiveAnswer, archiveChoiceSchema, MAX_ARCHIVED_FILES } from "@/lib/contract/console";
 import { countChosen } from "@/lib/server/archive/stream-archive";
 import { guarded } from "@/lib/server/bff/guard";
 import { openConnection } from "@/lib/server/connections/access";
@@ -24,8 +24,8 @@ export const POST = guarded({ action: "chooseArchive", role: "viewer", connectio
   const count = result.value;
   const archiveAnswer: ArchiveAnswer = {
     id,
-    ...(count !== undefined && { count: Math.min(count, MAX_ARCHIVED) }),
-    isCut: (count ?? 0) > MAX_ARCHIVED,
+    ...(count !== undefined && { count: Math.min(count, MAX_ARCHIVED_FILES) }),
+    isCut: (count ?? 0) > MAX_ARCHIVED_FILES,
   };
   return ok(jsonResponse(archiveAnswer, 201));
 });

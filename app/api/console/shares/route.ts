@@ -1,4 +1,4 @@
-import { writeThings } from "@/lib/contract/audit/audit-items";
+import { formatTargets } from "@/lib/contract/audit/audit-items";
 import { refusal } from "@/lib/contract/failure";
 import { shareBodySchema } from "@/lib/contract/share";
 import { guarded } from "@/lib/server/bff/guard";
@@ -26,7 +26,7 @@ export const POST = guarded(
     const shareResult = await createShare(access.value, body.value, context.request.signal);
     if (!shareResult.ok) return shareResult;
     const { id, title, count } = shareResult.value;
-    annotateAudit({ target: title, outcome: writeThings([{ id, name: title }], `${count} ${count === 1 ? "file" : "files"}`) });
+    annotateAudit({ target: title, outcome: formatTargets([{ id, name: title }], `${count} ${count === 1 ? "file" : "files"}`) });
     return ok(jsonResponse(shareResult.value, 201));
   },
 );

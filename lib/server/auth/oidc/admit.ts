@@ -2,7 +2,7 @@
 // An email address identifies a member only if it is verified and the settings allow it. Groups never create or change an owner.
 
 import "server-only";
-import { aboutMember, type MemberChange, personLabel } from "@/lib/contract/audit/audit";
+import { describeMember, type MemberChange, formatPerson } from "@/lib/contract/audit/audit";
 import { hasRole } from "@/lib/contract/people/roles";
 import { type OidcRefusal } from "@/lib/contract/people/sign-in";
 import { toPlainLine } from "@/lib/contract/plain-line";
@@ -32,7 +32,7 @@ export async function admitPerson(
   const { email } = person;
   if (email === undefined) return refuseSignIn("unverified", "the address is missing or not verified");
   const admitted = await admitVerified(composition, provider, { ...person, email }, purpose);
-  return admitted.ok ? admitted : failed({ ...admitted.failure, person: personLabel({ name: toMemberName({ ...person, email }), email }) });
+  return admitted.ok ? admitted : failed({ ...admitted.failure, person: formatPerson({ name: toMemberName({ ...person, email }), email }) });
 }
 
 type VerifiedPerson = Person & { email: string };
@@ -149,7 +149,7 @@ async function applyRole(
   const updatedMember = await store.members.change(member.id, { role });
   if (!updatedMember || kind === "joined") return updatedMember;
   const memberFields = { memberId: member.id, memberName: member.name, memberEmail: member.email, via: `provider ${label}` };
-  const auditTarget = aboutMember(member, { role: { from: member.role, to: role }, groups, provider: label });
+  const auditTarget = describeMember(member, { role: { from: member.role, to: role }, groups, provider: label });
   try {
     await store.audit.add({ at: now(), requestId: "sign-in", action: "changeMember", status: 200, ...memberFields, ...auditTarget });
   } catch (err) {

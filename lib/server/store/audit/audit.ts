@@ -4,7 +4,7 @@ import "server-only";
 import { randomUUID } from "node:crypto";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { sql } from "kysely";
-import { familyOf } from "@/lib/contract/audit/audit-items";
+import { findFamily } from "@/lib/contract/audit/audit-items";
 import { toPlainLine } from "@/lib/contract/plain-line";
 import { codeOf, isFullDisk, isStoreAway } from "@/lib/shared/error-codes";
 import { createLru } from "@/lib/shared/lru";
@@ -20,7 +20,7 @@ const MAX_ENTRIES = 1_000;
 function createActIdAssigner() {
   const openGroups = createLru<string, { id: string; entries: number; at: number }>({ max: 10_000 });
   return ({ act, action, memberId, via, connectionId, at }: AuditEntry): string | undefined => {
-    const family = act === undefined ? undefined : familyOf(action);
+    const family = act === undefined ? undefined : findFamily(action);
     if (family === undefined) return undefined;
     const key = [memberId, via, connectionId, family, act].join(" ");
     const group = openGroups.get(key);

@@ -5,7 +5,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { toApiWorkflow } from "@/lib/contract/editor-workflow";
-import { readDrawingOf } from "@/lib/contract/editor-workflow/drawing";
+import { readMatchingDrawing } from "@/lib/contract/editor-workflow/drawing";
 import { readNode } from "@/lib/contract/editor-workflow/file";
 import { widgetsOf } from "@/lib/contract/editor-workflow/values";
 import { writable } from "@/lib/contract/editor-workflow/write-file";
@@ -261,7 +261,7 @@ test("ignores unsent changes of a pair and saves one value in its place", () => 
       }, begin);
       const changedFile = asSchema(mutated.file, version);
       const { graph } = toApiWorkflow(changedFile, info, { fill: false });
-      expect(readDrawingOf(changedFile, graph)).toBeDefined();
+      expect(readMatchingDrawing(changedFile, graph)).toBeDefined();
       expect(toComparable(toApiWorkflow(changedFile, info).graph, info)).toEqual(
         toComparable(renamedGraph(read(`${name}.api.json`), mutated.renamed), info),
       );

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { toApiWorkflow } from "@/lib/contract/editor-workflow";
-import { readDrawingOf } from "@/lib/contract/editor-workflow/drawing";
+import { readMatchingDrawing } from "@/lib/contract/editor-workflow/drawing";
 import { listOf } from "@/lib/contract/editor-workflow/file";
 import { toEditorFile, writable } from "@/lib/contract/editor-workflow/write-file";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
@@ -47,7 +47,7 @@ test("reads back any graph written as an editor file", () => {
       const { file, lostInputs: lost } = toEditorFile(graph, info, { id: "x", places: new Map() });
       const now = back(file);
       expect(lost).toEqual([]);
-      expect(readDrawingOf(file, graph)).toBeDefined();
+      expect(readMatchingDrawing(file, graph)).toBeDefined();
       expect(Object.keys(now).sort()).toEqual(Object.keys(graph).sort());
       expect(inputsLike(graph, now)).toEqual(inputsLike(graph, graph));
       // An input that the graph leaves out has the class's default.

@@ -1,4 +1,4 @@
-import { appDocument } from "@/lib/contract/apps/openapi";
+import { createAppDocument } from "@/lib/contract/apps/openapi";
 import { openApp } from "@/lib/server/apps/open-app";
 import { resourceRoute } from "@/lib/server/bff/routes";
 import { consoleUrl } from "@/lib/server/env";
@@ -8,5 +8,5 @@ import { ok } from "@/lib/shared/result";
 export const GET = resourceRoute("readAppOpenApi", "runner", openApp, async (context, app) => {
   const { id, version, definition } = app;
   const host = context.request.headers.get("host");
-  return ok(jsonResponse(appDocument({ id, version, ...definition }, consoleUrl(context.composition.env, host && `http://${host}`))));
+  return ok(jsonResponse(createAppDocument({ id, version, ...definition }, consoleUrl(context.composition.env, host && `http://${host}`))));
 });

@@ -1,4 +1,4 @@
-import { writeThings } from "@/lib/contract/audit/audit-items";
+import { formatTargets } from "@/lib/contract/audit/audit-items";
 import { stopBodySchema } from "@/lib/contract/console";
 import { guarded } from "@/lib/server/bff/guard";
 import { openConnection } from "@/lib/server/connections/access";
@@ -17,10 +17,10 @@ export const POST = guarded({ action: "stopJobs", role: "operator", connection: 
   annotateAudit({
     connectionId: access.value.connection.id,
     target: `${body.value.ids.length} jobs`,
-    outcome: writeThings(things, undefined),
+    outcome: formatTargets(things, undefined),
   });
   const result = await stopJobs(access.value, body.value.ids, context.request.signal);
   if (!result.ok) return result;
-  annotateAudit({ outcome: writeThings(things, toOutcome(result.value)) });
+  annotateAudit({ outcome: formatTargets(things, toOutcome(result.value)) });
   return ok(jsonResponse(result.value));
 });

@@ -1,4 +1,4 @@
-import { aboutMember } from "@/lib/contract/audit/audit";
+import { describeMember } from "@/lib/contract/audit/audit";
 import { invitationAcceptSchema } from "@/lib/contract/console";
 import { acceptInvitation } from "@/lib/server/auth/members";
 import { toActor } from "@/lib/server/bff/guard";
@@ -12,7 +12,7 @@ export const POST = tokenRoute("acceptInvitation", invitationAcceptSchema, async
   const { member, isNew, invitedBy } = result.value;
   annotateAudit({
     by: toActor(member),
-    ...(isNew ? aboutMember(member, { role: { to: member.role }, invitedBy }) : { action: "resetPassword" }),
+    ...(isNew ? describeMember(member, { role: { to: member.role }, invitedBy }) : { action: "resetPassword" }),
   });
   return ok(jsonResponse({ id: member.id, email: member.email }, isNew ? 201 : 200));
 });
