@@ -3,7 +3,7 @@
 // Must never: authorise anything (pages do), or see /api: a proxy in front of an upload cuts its body at 10 MB without a word.
 
 import { type NextRequest, NextResponse } from "next/server";
-import { embedPageOf } from "@/lib/contract/embed/embed-pages";
+import { findEmbedPage } from "@/lib/contract/embed/embed-pages";
 import { embedCookieAttributes, PAGE_HEADER, probeCookie } from "@/lib/server/cookies";
 import { getProcessState } from "@/lib/server/running";
 import { embedAddressOf } from "@/lib/shared/console-paths";
@@ -21,7 +21,7 @@ async function embedded(request: NextRequest): Promise<NextResponse> {
   const host = hostId ? await getProcessState().composition?.store.embedHosts.get(hostId) : undefined;
   const own = embed && /^\/(start|doctor)$/.exec(embed.rest)?.[0];
   return shown(request, host ? host.origins.join(" ") : "'none'", (headers) => {
-    if (!host || !embed || (!own && embed.rest !== "/choose" && !embedPageOf(embed.rest)))
+    if (!host || !embed || (!own && embed.rest !== "/choose" && !findEmbedPage(embed.rest)))
       return NextResponse.next({ request: { headers } });
     const target = request.nextUrl.clone();
     target.pathname = own ? `/embed${own}` : embed.rest || "/";

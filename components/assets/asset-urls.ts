@@ -10,7 +10,7 @@ import { saveFrom } from "@/lib/browser/files/save-file";
 import { readFailure } from "@/lib/browser/read-answer";
 import { failureOfThrown } from "@/lib/browser/read-failure";
 import { apiPath, type ThumbnailEdge, thumbnailUrl, viewUrl, withQuery } from "@/lib/browser/urls";
-import { isNotThere } from "@/lib/contract/failure";
+import { isNotFound } from "@/lib/contract/failure";
 import { type AssetView, fileOfAsset } from "@/lib/contract/views/asset-view";
 
 /** Proxies in front of a console refuse longer addresses. */
@@ -61,7 +61,7 @@ export function useHandsOutFiles(connectionId: string | undefined, file: string 
   const { data } = useSWRImmutable(isCore && file !== undefined ? ["assets.file", connectionId] : null, async () =>
     file === undefined ? undefined : await firstByteFailure(file),
   );
-  return data === undefined || !isNotThere(data);
+  return data === undefined || !isNotFound(data);
 }
 
 /** Saves a file after its first byte was received: a refusal is reported here, and does not replace the page. */

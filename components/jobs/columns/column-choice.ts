@@ -3,7 +3,7 @@
 import { useTranslations } from "next-intl";
 import { useMemo, useSyncExternalStore } from "react";
 import { type Persisted, persisted } from "@/lib/browser/persisted";
-import { type InputId, inputOf, MAX_INPUTS, readInputId } from "@/lib/contract/jobs/job-list";
+import { type InputId, splitInputId, MAX_INPUTS, parseInputId } from "@/lib/contract/jobs/job-list";
 import { isTrue, list, map, number, object, where } from "@/lib/contract/json/readers";
 
 const namedIds = ["preview", "status", "job", "workflow", "what", "outputs", "by", "submitted", "ran"] as const;
@@ -63,7 +63,7 @@ function withFewValues(ids: readonly ColumnId[]): ColumnId[] {
 }
 
 function readId(value: unknown): ColumnId | undefined {
-  return namedIds.find((id) => id === value) ?? readInputId(value);
+  return namedIds.find((id) => id === value) ?? parseInputId(value);
 }
 
 export function addInput(choice: ColumnChoice, id: InputId): ColumnChoice {
@@ -112,5 +112,5 @@ export function useColumnChoice(connection = "", defaultChoice: ColumnChoice): [
 
 export function useColumnName(): (id: ColumnId) => string {
   const t = useTranslations("jobList.column");
-  return (id) => (isInputId(id) ? inputOf(id).name : t(id));
+  return (id) => (isInputId(id) ? splitInputId(id).name : t(id));
 }

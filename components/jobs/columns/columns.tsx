@@ -7,7 +7,7 @@ import { columnsFor, type ColumnStyle } from "@/components/data-table/table-colu
 import { plainPicture } from "@/components/ui/pictures/plain-picture";
 import { Truncated, truncateIfLong } from "@/components/ui/truncated";
 import { livePreviewUrl, shortId, thumbnailUrl } from "@/lib/browser/urls";
-import { type InputId, inputOf } from "@/lib/contract/jobs/job-list";
+import { type InputId, splitInputId } from "@/lib/contract/jobs/job-list";
 import { type JobRow } from "../job-row";
 import { type CellWords, copyButton, ranCell, rowHref, rowLink, stateCell, submittedCell, titleOf, useRowClick, whatCell } from "./cells";
 import { type ColumnChoice, type NamedId } from "./column-choice";
@@ -117,7 +117,7 @@ export function jobColumns(
 
 export function valueColumn(id: InputId, { pinned }: ColumnChoice, connection: string | undefined) {
   const isPinned = pinned.includes(id);
-  const { node, input, name } = inputOf(id);
+  const { node, input, name } = splitInputId(id);
   return column.display({
     id,
     header: name,

@@ -12,7 +12,7 @@ import { useOnFirstInteraction } from "@/components/ui/hooks/use-on-first-intera
 import { ButtonLink } from "@/components/ui/link";
 import { jobHref } from "@/lib/browser/urls";
 import { type JobSearchQuery } from "@/lib/contract/console";
-import { readInputIds } from "@/lib/contract/jobs/job-list";
+import { parseInputIds } from "@/lib/contract/jobs/job-list";
 import { choiceOfOne, type ColumnChoice, DEFAULT_CHOICE, shownInputs, useColumnChoice, withInputs } from "../columns/column-choice";
 import { type JobRow } from "../job-row";
 import { JobListTable, SelectedJobs } from "./job-list-table";
@@ -111,7 +111,7 @@ export function JobListScreen({
   const defaultChoice = isTeam ? DEFAULT_CHOICE : choiceOfOne;
   const [choice, choose] = useColumnChoice(connection, defaultChoice);
   const viewInputs = useSearchParams()?.get(INPUTS_PARAM) ?? "";
-  const showInputs = useEffectEvent((ids: string) => choose(withInputs(choice, readInputIds(ids))));
+  const showInputs = useEffectEvent((ids: string) => choose(withInputs(choice, parseInputIds(ids))));
   // A saved view restores its inputs. After that they are ordinary columns.
   useEffect(() => {
     if (viewInputs !== "") showInputs(viewInputs);

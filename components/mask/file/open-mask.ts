@@ -5,7 +5,7 @@
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { naturalSize } from "@/lib/browser/uploads/picture-check";
 import { type FileName, shownPictureUrl, thumbnailUrl } from "@/lib/browser/urls";
-import { isNotThere } from "@/lib/contract/failure";
+import { isNotFound } from "@/lib/contract/failure";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { type Coverage, emptyCoverage } from "../drawing/coverage";
 import { type Size } from "../drawing/geometry";
@@ -69,7 +69,7 @@ export const openMask: OpenMask = async (source, options) => {
   }
   if (!refusal || refusal.kind === "too-large") return failed(refusal ?? { kind: "broken" });
   // The service lacks GET /api/view, or answers 404 for an existing asset.
-  return isNotThere(refusal.failure) && source.assetId ? openPreview(source, source.assetId, options, refusal.failure) : failed(refusal);
+  return isNotFound(refusal.failure) && source.assetId ? openPreview(source, source.assetId, options, refusal.failure) : failed(refusal);
 };
 
 async function openOwn(source: MaskSource, file: File, options: OpenOptions): Promise<Result<OpenedMask, OpenRefusal>> {

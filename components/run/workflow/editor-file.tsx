@@ -1,7 +1,7 @@
 import { useTranslations } from "next-intl";
 import { useEffect, useMemo, useState } from "react";
 import { type EditorNotice, type EditorProblem, type EditorReport } from "@/lib/contract/editor-workflow/sent-values";
-import { type EditableFile, type writable } from "@/lib/contract/editor-workflow/write-file";
+import { type EditableFile, type createEditableFile } from "@/lib/contract/editor-workflow/write-file";
 import { withSpellingsOf, writeExactJson } from "@/lib/contract/json/exact-json";
 import { type JsonObject, objectOf } from "@/lib/contract/json/json";
 import { type Graph } from "@/lib/contract/schemas/graph";
@@ -17,12 +17,12 @@ export type InEditorFile = EditableFile["withValues"];
 export function useEditorFile(extraData: JsonObject | undefined, info: ObjectInfo | undefined): EditableFile | undefined {
   const drawing = drawingIn(extraData);
   const isFile = Array.isArray(drawing?.nodes);
-  const [write, setWrite] = useState<typeof writable>();
+  const [write, setWrite] = useState<typeof createEditableFile>();
   useEffect(() => {
     // If this fails to load, the file is sent as it was opened.
     if (isFile)
       import("@/lib/contract/editor-workflow/write-file").then(
-        (module) => setWrite(() => module.writable),
+        (module) => setWrite(() => module.createEditableFile),
         () => undefined,
       );
   }, [isFile]);

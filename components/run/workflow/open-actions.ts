@@ -127,8 +127,8 @@ export function createOpenActions(store: RunStore, api: WorkflowApi & PictureApi
       await openNewest(
         false,
         async () => {
-          const [catalogue, { writable }] = await Promise.all([api.readCatalogue(), import("@/lib/contract/editor-workflow/write-file")]);
-          const file = catalogue.ok ? writable(drawing, catalogue.value).withValues(openWorkflow.graph).file : drawing;
+          const [catalogue, { createEditableFile }] = await Promise.all([api.readCatalogue(), import("@/lib/contract/editor-workflow/write-file")]);
+          const file = catalogue.ok ? createEditableFile(drawing, catalogue.value).withValues(openWorkflow.graph).file : drawing;
           return openDrawing(file, { readCatalogue: async () => catalogue });
         },
         (result) => settle(result.ok ? ok({ ...result.value, name, workflowId, storedPath, both, leftOut }) : result),

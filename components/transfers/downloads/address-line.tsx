@@ -8,7 +8,7 @@ import { type ApiFailure } from "@/lib/browser/read-failure";
 import { withQuery } from "@/lib/browser/urls";
 import { maskAddress } from "@/lib/contract/assets/file-refs";
 import { isLoopback } from "@/lib/contract/connections";
-import { isNotThere } from "@/lib/contract/failure";
+import { isNotFound } from "@/lib/contract/failure";
 import { list, number, object, oneOf, type Reader, text, where } from "@/lib/contract/json/readers";
 import { formatBytes } from "@/lib/shared/format";
 import { type Result } from "@/lib/shared/result";
@@ -168,7 +168,7 @@ const metadata = object(
 
 export function toCheck(result: Result<unknown, ApiFailure>): SourceCheck {
   if (result.ok) return { kind: "known", facts: toFacts(result.value) };
-  return isNotThere(result.failure) ? { kind: "unsupported" } : { kind: "refused", failure: result.failure };
+  return isNotFound(result.failure) ? { kind: "unsupported" } : { kind: "refused", failure: result.failure };
 }
 
 function toFacts(response: unknown): SourceFacts {

@@ -1,6 +1,6 @@
 // Messages between an embedded page and its host page, with exact origins both ways. A ticket is sent only in the body of one request.
 
-import { embedPageOf, type EmbedTheme, embedThemes } from "@/lib/contract/embed/embed-pages";
+import { findEmbedPage, type EmbedTheme, embedThemes } from "@/lib/contract/embed/embed-pages";
 import { objectOf } from "@/lib/contract/json/json";
 import { type Language, languages } from "@/lib/shared/languages";
 
@@ -21,7 +21,7 @@ export type TicketMessage = Extract<HostMessage, { type: "ticket" }>;
 export function isEmbedAddress(to: unknown): to is `/${string}` {
   if (typeof to !== "string" || to.length > MAX_ADDRESS || !/^\/(?![/\\])/.test(to)) return false;
   const { pathname } = new URL(`http://here/place${to}`);
-  return pathname.startsWith("/place/") && embedPageOf(pathname.slice("/place".length)) !== undefined;
+  return pathname.startsWith("/place/") && findEmbedPage(pathname.slice("/place".length)) !== undefined;
 }
 
 export function isFileAddress(to: string): to is `/${string}` {

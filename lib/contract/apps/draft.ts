@@ -1,7 +1,7 @@
 // Drafts an app from pinned inputs, from the App mode of an editor file, or from a job's graph. Does not import zod, for the Run page.
 
 import { toIdText, isEditorFile, listOf, readEditorFile } from "../editor-workflow/file";
-import { boxesOf, nameOutside, placesOfWidget } from "../editor-workflow/values";
+import { findNodes, findOuterName, findWidgetLocations } from "../editor-workflow/values";
 import { objectOf } from "../json/json";
 import { own } from "../json/own";
 import { inputsOf } from "../nodes/dynamic-inputs";
@@ -55,14 +55,14 @@ export function readAppMode(editor: Record<string, unknown>, catalogue?: ObjectI
   const pins = listOf(data.inputs).flatMap((entry) => {
     const [node, input] = [toIdText(listOf(entry)[0]), listOf(entry)[1]];
     if (node === undefined || typeof input !== "string") return [];
-    const [first = { node, input }, ...also] = file ? placesOfWidget(file, node, input) : [];
-    const shownAs = file && nameOutside(file, node, input, first.input);
+    const [first = { node, input }, ...also] = file ? findWidgetLocations(file, node, input) : [];
+    const shownAs = file && findOuterName(file, node, input, first.input);
     return [[shownAs === undefined ? first : { ...first, shownAs }, ...also]];
   });
   const outputs = listOf(data.outputs).flatMap((item) => {
     const id = toIdText(item);
     if (id === undefined) return [];
-    const boxes = file ? boxesOf(file, id) : [];
+    const boxes = file ? findNodes(file, id) : [];
     return boxes.length > 0 ? boxes.map((box) => box.path + box.id) : [id];
   });
   return { pins, outputs };

@@ -3,10 +3,10 @@
 import { isObject } from "../json/json";
 import { own } from "../json/own";
 import { type Definition, type EditorNode, INSIDE_END, INSIDE_START, type Net, nodesById, memoize, type Slot } from "./file";
-import { BYPASSED, isNeverSent, isNote, isPrimitive, MUTED, tunnelOf } from "./node-kinds";
-import { idIn, type LinkContext, type NodeLocation, type Scope, slotsOf } from "./slots";
-import { type Value, valueOfUse } from "./value-of-use";
-import { valueLocationOf } from "./values";
+import { BYPASSED, isNeverSent, isNote, isPrimitive, MUTED, parseTunnel } from "./node-kinds";
+import { toGraphId, type LinkContext, type NodeLocation, type Scope, getSlots } from "./slots";
+import { type Value, getUseValue } from "./value-of-use";
+import { getValueLocation } from "./values";
 
 export type Source =
   | { kind: "output"; id: string; slot: number }
@@ -36,9 +36,9 @@ function followInput(scope: Scope, slot: Slot, path: PathToSource, context: Link
   const next = { ...path, steps: path.steps + 1 };
   const { use } = scope;
   if (use && link.origin === INSIDE_START) {
-    const outer = slotsOf(use, context)[link.originSlot];
+    const outer = getSlots(use, context)[link.originSlot];
     if (!outer) return brokenSource;
-    if (outer.link === undefined) return valueOfUse(use, scope, link.originSlot, context) ?? emptySource;
+    if (outer.link === undefined) return getUseValue(use, scope, link.originSlot, context) ?? emptySource;
     return followInput(use.scope, outer, { ...next, type: outer.type }, context);
   }
   const node = nodesById(scope.net).get(link.origin);
@@ -52,7 +52,7 @@ function followOutput(location: NodeLocation, output: number, path: PathToSource
   if (isNote(node) || node.mode === MUTED) return emptySource;
   const nextPath = { ...path, isDirect: false };
   if (node.mode === BYPASSED) return followBypassed(location, output, nextPath, context);
-  const tunnel = tunnelOf(node, context.info);
+  const tunnel = parseTunnel(node, context.info);
   if (tunnel?.side === "get") {
     const setter = findSetter(location, context);
     const input = setter?.node.inputs.find(({ link }) => link !== undefined);
@@ -61,19 +61,19 @@ function followOutput(location: NodeLocation, output: number, path: PathToSource
   }
   if (tunnel || isNeverSent(node)) return followInput(scope, node.inputs[output] ?? unnamedSlot, nextPath, context);
   const within = context.inside(location);
-  if (!within) return { kind: "output", id: idIn(scope, node), slot: output };
+  if (!within) return { kind: "output", id: toGraphId(scope, node), slot: output };
   const end = getEndLinks(within.definition).get(output);
   return end === undefined ? emptySource : followInput(within.scope, { ...unnamedSlot, link: end }, nextPath, context);
 }
 
 /** The Set node that a Get node reads: the first one in its own graph, otherwise in the nearest enclosing graph. */
 export function findSetter({ scope, node }: NodeLocation, { info }: LinkContext): NodeLocation | undefined {
-  const tunnel = tunnelOf(node, info);
+  const tunnel = parseTunnel(node, info);
   if (!tunnel || tunnel.name === "") return undefined;
   for (let within: Scope | undefined = scope; within; within = within.use?.scope) {
     const editorNode = getSetters(within.net)
       .get(`${tunnel.setter} ${tunnel.name}`)
-      ?.find((setter) => tunnelOf(setter, info));
+      ?.find((setter) => parseTunnel(setter, info));
     if (editorNode) return { scope: within, node: editorNode };
   }
   return undefined;
@@ -82,7 +82,7 @@ export function findSetter({ scope, node }: NodeLocation, { info }: LinkContext)
 const getSetters = memoize(({ nodes }: Net): ReadonlyMap<string, readonly EditorNode[]> => {
   const setters = new Map<string, EditorNode[]>();
   for (const node of nodes) {
-    const tunnel = tunnelOf(node, {});
+    const tunnel = parseTunnel(node, {});
     if (tunnel?.side !== "set") continue;
     const key = `${tunnel.setter} ${tunnel.name}`;
     setters.set(key, [...(setters.get(key) ?? []), node]);
@@ -93,7 +93,7 @@ const getSetters = memoize(({ nodes }: Net): ReadonlyMap<string, readonly Editor
 function getPrimitiveValue(node: EditorNode, { primitiveValue }: LinkContext): Source {
   const value = primitiveValue(node);
   const key = isObject(node.values) ? "value" : 0;
-  return value === undefined || value === null ? emptySource : { kind: "value", value, home: valueLocationOf(node, { key }) };
+  return value === undefined || value === null ? emptySource : { kind: "value", value, home: getValueLocation(node, { key }) };
 }
 
 const getEndLinks = memoize(({ links, outputs }: Definition): ReadonlyMap<number, string> => {
@@ -106,7 +106,7 @@ const getEndLinks = memoize(({ links, outputs }: Definition): ReadonlyMap<number
 });
 
 function followBypassed(location: NodeLocation, output: number, path: PathToSource, context: LinkContext): Source {
-  const slots = slotsOf(location, context);
+  const slots = getSlots(location, context);
   const slot = slots[findBypassedInput(slots, output, path.type, getOutputType(location, output, context))];
   if (!slot) return bypassedSource;
   const source = followInput(location.scope, slot, { ...path, type: slot.type }, context);

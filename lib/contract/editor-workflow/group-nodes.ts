@@ -18,7 +18,7 @@ import {
   type Slot,
 } from "./file";
 import { isNote, isReroute } from "./node-kinds";
-import { classPlaces, listed, widgetsOf } from "./values";
+import { orderClassInputs, toListedValues, readWidgets } from "./values";
 
 const GROUP_PREFIX = /^workflow[>/]/;
 
@@ -93,7 +93,7 @@ export function expandGroupNode(
 function getSlots(node: EditorNode, info: ObjectInfo): Slot[] {
   const nodeInfo = own(info, node.type);
   if (!nodeInfo) return [...node.inputs];
-  const places = classPlaces(nodeInfo, widgetsOf(node, nodeInfo));
+  const places = orderClassInputs(nodeInfo, readWidgets(node, nodeInfo));
   return [true, false].flatMap((isWidget) =>
     places.flatMap(({ name, raw, hasWidget }): Slot[] => (hasWidget === isWidget ? [{ name, type: typeOf(raw), hasWidget }] : [])),
   );
@@ -161,13 +161,13 @@ function getOrders(node: EditorNode, info: ObjectInfo, getOrder: (node: EditorNo
   const values = listOf(node.values);
   const nodeInfo = own(info, node.type);
   if (!nodeInfo) return values.map(() => (isNote(node) ? "inside" : "first"));
-  const widgets = widgetsOf(node, nodeInfo);
+  const widgets = readWidgets(node, nodeInfo);
   const last = widgets.at(-1);
-  const count = values.length || (last ? Number(last.key) + listed(last).length : 0);
+  const count = values.length || (last ? Number(last.key) + toListedValues(last).length : 0);
   const orders = Array.from({ length: count }, (): Order => "first");
   for (const [at, widget] of widgets.entries()) {
     const from = Number(widget.key);
-    const to = Math.min(from + listed(widget).length, Number(widgets[at + 1]?.key ?? count));
+    const to = Math.min(from + toListedValues(widget).length, Number(widgets[at + 1]?.key ?? count));
     orders.fill(getOrder(node, widget.name), from, to);
   }
   return orders;

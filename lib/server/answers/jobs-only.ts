@@ -2,7 +2,7 @@
 // An operation without `reads` in its row is refused; a file may be fetched only if a job response has listed it.
 
 import "server-only";
-import { type Failure, refusal } from "@/lib/contract/failure";
+import { type Failure, createFailure } from "@/lib/contract/failure";
 import { objectOf, textOf } from "@/lib/contract/json/json";
 import { isRead, type Operation } from "@/lib/contract/operation";
 import { outputsSchema, previewOutputSchema } from "@/lib/contract/schemas/execution";
@@ -15,7 +15,7 @@ import { type CallInput } from "../upstream/outgoing";
 type ConnectionState = Pick<Connection, "id" | "seenOf">;
 
 export function jobsOnlyRefusal(owner: string): Failure {
-  return refusal("JOBS_ONLY", `This is ${owner}'s own connection. You can only view its jobs.`);
+  return createFailure("JOBS_ONLY", `This is ${owner}'s own connection. You can only view its jobs.`);
 }
 
 export function readsJobs(operation: Operation): boolean {

@@ -15,7 +15,7 @@ import {
 } from "@/lib/contract/apps/app";
 import { compareVersions } from "@/lib/contract/apps/definition";
 import { isEditorFile } from "@/lib/contract/editor-workflow/file";
-import { type Failure, refusal } from "@/lib/contract/failure";
+import { type Failure, createFailure } from "@/lib/contract/failure";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { objectOf } from "@/lib/contract/json/json";
 import { maskSecrets } from "@/lib/contract/secrets/mask-secrets";
@@ -44,7 +44,7 @@ export function appFileRefusal(body: unknown, issues: readonly Issue[]): Failure
   const reason = findImportErrorReason(body);
   const issue = reason === "damaged" ? issues[0] : undefined;
   const where = issue && `${issue.path.map(String).join(".")}: ${issue.message}`.slice(0, 300);
-  return refusal("INVALID_BODY", where ? `${importErrors[reason]} (${where})` : importErrors[reason], { reason });
+  return createFailure("INVALID_BODY", where ? `${importErrors[reason]} (${where})` : importErrors[reason], { reason });
 }
 
 function findImportErrorReason(body: unknown): ImportErrorReason {
@@ -53,7 +53,7 @@ function findImportErrorReason(body: unknown): ImportErrorReason {
   return isEditorFile(body) || readWorkflow(writeExactJson(body)).ok ? "workflow" : "other";
 }
 
-const outdatedRefusal = refusal(
+const outdatedRefusal = createFailure(
   "CONFLICT",
   "Another member changed this app while it was edited here. Open it again, then make the change in the newest version.",
 );
@@ -102,7 +102,7 @@ export async function createApp(
   const { store, now } = context.composition;
   const { memberId, name: by } = viewer;
   const id = await store.apps.create({ ...app, connectionId: access.value.connection.id, memberId, by, now: now() });
-  if (id === undefined) return failed(refusal("CONFLICT", `A connection has at most ${MAX_APPS} apps.`));
+  if (id === undefined) return failed(createFailure("CONFLICT", `A connection has at most ${MAX_APPS} apps.`));
   annotateAudit({ target: id });
   return reloadApp(context, id);
 }
@@ -139,7 +139,7 @@ export async function restoreVersion({ params, ...context }: AuthedContext, app:
   const number = Number(params.number);
   const { store, now } = context.composition;
   const definition = Number.isSafeInteger(number) ? await store.apps.version(app.id, number) : undefined;
-  if (!definition) return failed(refusal("NOT_FOUND", "There is no such version."));
+  if (!definition) return failed(createFailure("NOT_FOUND", "There is no such version."));
   const changes = compareVersions(app.definition, definition);
   if (changes.length === 0) return ok(app);
   const change = { fromVersion: app.version, by: context.viewer.name, now: now(), definition, changes, restoredFrom: number };
@@ -157,10 +157,10 @@ async function reloadApp({ composition: { store }, viewer }: Context, id: string
 
 function rejectSecrets(definition: AppDefinition, apiKey: string | undefined): Result<AppDefinition, Failure> {
   if (writeExactJson(definition).length > workflowLimits.characters)
-    return failed(refusal("UNPROCESSABLE", `The app is larger than ${workflowLimits.characters} characters.`));
+    return failed(createFailure("UNPROCESSABLE", `The app is larger than ${workflowLimits.characters} characters.`));
   const masked = maskSecrets(definition, apiKey === undefined ? [] : [apiKey]);
   const [secretPath] = secretsInWorkflow(masked.graph);
   if (masked === definition && secretPath === undefined) return ok(definition);
   const where = secretPath?.kind === "input" ? ` (${secretPath.node}, ${secretPath.input})` : "";
-  return failed(refusal("UNPROCESSABLE", `The workflow holds a key or a token${where}. An app is shared: take it out first.`));
+  return failed(createFailure("UNPROCESSABLE", `The workflow holds a key or a token${where}. An app is shared: take it out first.`));
 }

@@ -13,7 +13,7 @@ import { type AppInput, type AppValues } from "@/lib/contract/apps/app";
 import { type AppProblem, createProblem } from "@/lib/contract/apps/fill";
 import { type FileRef, toFileRef, toImageValue } from "@/lib/contract/assets/file-refs";
 import { CONNECTION_PARAMETER } from "@/lib/contract/console";
-import { type Failure, refusal } from "@/lib/contract/failure";
+import { type Failure, createFailure } from "@/lib/contract/failure";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { type Operation } from "@/lib/contract/operation";
 import { operations } from "@/lib/contract/operations";
@@ -55,9 +55,9 @@ export async function receiveForm(composition: Composition, request: Request): P
     // The route wrapper reports a full disk.
     if (isFullDisk(error)) throw error;
     if (error instanceof TimeoutError)
-      return failed(refusal("REQUEST_TIMEOUT", `No form data arrived for ${composition.env.service.requestTimeoutMs / 1000} s.`));
-    if (error instanceof TooLargeError) return failed(refusal("FILE_TOO_LARGE", `The form is larger than ${MAX_BYTES} bytes.`));
-    return failed(refusal("TRUNCATED_UPLOAD", "The form ended before it was complete."));
+      return failed(createFailure("REQUEST_TIMEOUT", `No form data arrived for ${composition.env.service.requestTimeoutMs / 1000} s.`));
+    if (error instanceof TooLargeError) return failed(createFailure("FILE_TOO_LARGE", `The form is larger than ${MAX_BYTES} bytes.`));
+    return failed(createFailure("TRUNCATED_UPLOAD", "The form ended before it was complete."));
   }
 }
 
@@ -72,7 +72,7 @@ async function createTempFolder({ formsFolder }: Parts<"formsFolder">): Promise<
 
 async function readForm(composition: Composition, request: Request, folder: string): Promise<Result<Omit<ReceivedForm, "dispose">, Failure>> {
   const parser = openParser(request);
-  if (!parser || !request.body) return failed(refusal("INVALID_BODY", "The multipart body has no boundary."));
+  if (!parser || !request.body) return failed(createFailure("INVALID_BODY", "The multipart body has no boundary."));
   const fields = new Map<string, string>();
   const files: Promise<ReceivedFile>[] = [];
   const streams: Readable[] = [];
@@ -80,7 +80,7 @@ async function readForm(composition: Composition, request: Request, folder: stri
   parser.on("error", () => undefined);
   let formRefusal: Failure | undefined;
   parser.on("field", (name, value, nameCut, valueCut) => {
-    if (nameCut || valueCut) formRefusal ??= refusal("INVALID_BODY", "A part of the form is too long.");
+    if (nameCut || valueCut) formRefusal ??= createFailure("INVALID_BODY", "A part of the form is too long.");
     fields.set(name, value);
   });
   // Not every client sends a file name.
@@ -103,7 +103,7 @@ async function readForm(composition: Composition, request: Request, folder: stri
     streams.push(stream);
   });
   for (const limit of ["fieldsLimit", "filesLimit", "partsLimit"] as const)
-    parser.on(limit, () => (formRefusal ??= refusal("INVALID_BODY", "The form has too many parts.")));
+    parser.on(limit, () => (formRefusal ??= createFailure("INVALID_BODY", "The form has too many parts.")));
   try {
     await pipeline(Readable.from(readChunks(composition, request.body)), parser);
   } catch (error) {
@@ -215,7 +215,7 @@ export async function uploadFile(context: AuthedContext, app: StoredApp, file: R
   return parsed.success ? ok(await storeUpload(context, app, parsed.data, file)) : failed(unreadableRefusal);
 }
 
-const unreadableRefusal = refusal("UPSTREAM_UNREADABLE", "The service's answer to the upload cannot be read.");
+const unreadableRefusal = createFailure("UPSTREAM_UNREADABLE", "The service's answer to the upload cannot be read.");
 
 type Upload = { file: ReceivedFile; fields: Readonly<Record<string, string>> };
 

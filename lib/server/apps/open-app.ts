@@ -2,7 +2,7 @@
 
 import "server-only";
 import { type AppCard, type AppField, type AppView } from "@/lib/contract/apps/app";
-import { type Failure, refusal } from "@/lib/contract/failure";
+import { type Failure, createFailure } from "@/lib/contract/failure";
 import { hasRole } from "@/lib/contract/people/roles";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { canChange, type Context, type Viewer } from "../auth/viewer";
@@ -11,7 +11,7 @@ import { type AuthedContext } from "../context";
 import { getIdParam } from "../requests/read-request";
 import { type AppViewer, type StoredApp, type StoredCard } from "../store/apps/apps";
 
-export const appNotFound = refusal("NOT_FOUND", "There is no such app.");
+export const appNotFound = createFailure("NOT_FOUND", "There is no such app.");
 
 export function toAppViewer({ memberId, role }: Viewer): AppViewer {
   return { memberId, role, isAdmin: hasRole(role, "admin") };
@@ -36,7 +36,7 @@ export async function readApp(context: Context, id: string): Promise<Result<AppV
 export async function openOwnApp(context: AuthedContext): Promise<Result<StoredApp, Failure>> {
   const app = await openApp(context);
   if (!app.ok || canEditApp(context.viewer, app.value)) return app;
-  return failed(refusal("FORBIDDEN", "Only who made an app, or an admin, can change it."));
+  return failed(createFailure("FORBIDDEN", "Only who made an app, or an admin, can change it."));
 }
 
 function canEditApp({ memberId, role }: Viewer, { maker }: Pick<StoredCard, "maker">): boolean {

@@ -4,7 +4,7 @@ import "server-only";
 import { type AppPicture } from "@/lib/contract/apps/app";
 import { type AppProblem, isFileKind, createProblem, formatProblem } from "@/lib/contract/apps/fill";
 import { toFileRef, toImageValue } from "@/lib/contract/assets/file-refs";
-import { type Failure, refusal } from "@/lib/contract/failure";
+import { type Failure, createFailure } from "@/lib/contract/failure";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { operations } from "@/lib/contract/operations";
 import { maskUploadFieldsSchema } from "@/lib/contract/operations/files";
@@ -74,9 +74,9 @@ export async function receiveFile(context: AuthedContext, app: StoredApp): Promi
   return withFile(context, async ({ fields }, file) => {
     const requestedInput = fields.get("input");
     const input = app.definition.inputs.find(({ name, control }) => isFileKind(control.kind) && (requestedInput ?? name) === name);
-    if (!input) return failed(refusal("UNPROCESSABLE", "This app takes no such file."));
+    if (!input) return failed(createFailure("UNPROCESSABLE", "This app takes no such file."));
     const problem = checkFileLimits(app, input, file);
-    if (problem) return failed(refusal("UNPROCESSABLE", formatProblem(problem), { problems: [problem] }));
+    if (problem) return failed(createFailure("UNPROCESSABLE", formatProblem(problem), { problems: [problem] }));
     return uploadFile(context, app, file);
   });
 }
@@ -85,12 +85,12 @@ async function withFile<T>(
   { request, composition }: AuthedContext,
   use: (form: ReceivedForm, file: ReceivedFile) => Promise<Result<T, Failure>>,
 ): Promise<Result<T, Failure>> {
-  if (!isForm(request)) return failed(refusal("UNSUPPORTED_MEDIA_TYPE", "The body must be multipart/form-data."));
+  if (!isForm(request)) return failed(createFailure("UNSUPPORTED_MEDIA_TYPE", "The body must be multipart/form-data."));
   const form = await receiveForm(composition, request);
   if (!form.ok) return form;
   try {
     const [file] = form.value.files;
-    return file ? await use(form.value, file) : failed(refusal("MISSING_FILE", "The body holds no file."));
+    return file ? await use(form.value, file) : failed(createFailure("MISSING_FILE", "The body holds no file."));
   } finally {
     await form.value.dispose();
   }
@@ -99,15 +99,15 @@ async function withFile<T>(
 export async function receiveMask(context: AuthedContext, app: StoredApp): ReturnType<typeof uploadMask> {
   return withFile(context, async ({ fields }, mask) => {
     const parsed = maskUploadFieldsSchema.safeParse(Object.fromEntries(fields));
-    if (!parsed.success) return failed(refusal("INVALID_BODY", "original_ref: must be JSON text with a filename."));
+    if (!parsed.success) return failed(createFailure("INVALID_BODY", "original_ref: must be JSON text with a filename."));
     const { original_ref: originalRef } = parsed.data;
     const original = toImageValue({ ...originalRef, name: originalRef.filename });
-    if (!(await canUseFile(context, app, original))) return failed(refusal("NOT_FOUND", "There is no such file."));
+    if (!(await canUseFile(context, app, original))) return failed(createFailure("NOT_FOUND", "There is no such file."));
     const input = app.definition.inputs.find(({ control }) => control.kind === "picture" && control.hasMask);
-    if (!input) return failed(refusal("UNPROCESSABLE", "This app takes no mask."));
+    if (!input) return failed(createFailure("UNPROCESSABLE", "This app takes no mask."));
     // A mask is as large as its picture.
     const problem = checkFileLimits({ limits: { picturePixels: app.limits.picturePixels } }, input, mask);
-    if (problem) return failed(refusal("UNPROCESSABLE", formatProblem(problem), { problems: [problem] }));
+    if (problem) return failed(createFailure("UNPROCESSABLE", formatProblem(problem), { problems: [problem] }));
     const storedOriginal = await context.composition.store.appKeeps.file(app.connectionId, context.viewer.memberId, original);
     // Sends the validated reference, because services parse references differently.
     return uploadMask(context, app, mask, { ref: toFileRef(original), original: storedOriginal });

@@ -4,7 +4,7 @@ import "server-only";
 import { type z } from "zod";
 import { type AppPreset, type appPresetBodySchema } from "@/lib/contract/apps/app";
 import { checkValue, formatProblem } from "@/lib/contract/apps/fill";
-import { type Failure, refusal } from "@/lib/contract/failure";
+import { type Failure, createFailure } from "@/lib/contract/failure";
 import { hasRole } from "@/lib/contract/people/roles";
 import { isSecretName } from "@/lib/contract/secrets/mask-secrets";
 import { failed, ok, type Result } from "@/lib/shared/result";
@@ -15,7 +15,7 @@ import { type StoredApp } from "../store/apps/apps";
 import { checkFileAccess } from "./pictures";
 
 type Body = z.output<typeof appPresetBodySchema>;
-const presetNotFound = refusal("NOT_FOUND", "There is no such preset.");
+const presetNotFound = createFailure("NOT_FOUND", "There is no such preset.");
 
 export async function listPresets({ composition: { store }, viewer }: Context, app: StoredApp): Promise<AppPreset[]> {
   const presets = await store.appKeeps.presets(app.id, viewer.memberId);
@@ -28,7 +28,7 @@ export async function addPreset(context: AuthedContext, app: StoredApp, body: Bo
   const preset = { ...body, inputs: inputs.value, memberId: context.viewer.memberId };
   const id = await context.composition.store.appKeeps.addPreset(app.id, preset);
   if (id === undefined)
-    return failed(refusal("CONFLICT", "You have reached the maximum number of presets for this app. Remove one first."));
+    return failed(createFailure("CONFLICT", "You have reached the maximum number of presets for this app. Remove one first."));
   return ok(toPreset(context.viewer, { ...preset, id }));
 }
 
@@ -53,7 +53,7 @@ async function findEditablePreset({ viewer, params, composition }: AuthedContext
   const presets = await composition.store.appKeeps.presets(app.id, viewer.memberId);
   const preset = presets.find(({ id }) => id === params.preset);
   if (!preset) return failed(presetNotFound);
-  return canChangePreset(viewer, preset) ? ok(preset) : failed(refusal("FORBIDDEN", "Only its author or an admin can change a preset."));
+  return canChangePreset(viewer, preset) ? ok(preset) : failed(createFailure("FORBIDDEN", "Only its author or an admin can change a preset."));
 }
 
 async function checkPresetInputs(context: Context, app: StoredApp, { inputs }: Body): Promise<Result<Body["inputs"], Failure>> {
@@ -66,7 +66,7 @@ async function checkPresetInputs(context: Context, app: StoredApp, { inputs }: B
   });
   const problems = [...invalidInputs, ...(await checkFileAccess(context, app, values))];
   const [first] = problems;
-  return first ? failed(refusal("UNPROCESSABLE", formatProblem(first), { problems })) : ok(values);
+  return first ? failed(createFailure("UNPROCESSABLE", formatProblem(first), { problems })) : ok(values);
 }
 
 function canChangePreset({ memberId, role }: Viewer, preset: Pick<StoredPreset, "memberId">): boolean {

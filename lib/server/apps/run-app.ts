@@ -3,7 +3,7 @@
 import "server-only";
 import { randomUUID } from "node:crypto";
 import { appRunBodySchema, type AppValues } from "@/lib/contract/apps/app";
-import { type Failure, refusal } from "@/lib/contract/failure";
+import { type Failure, createFailure } from "@/lib/contract/failure";
 import { IDEMPOTENCY_HEADER, isIdempotencyKey } from "@/lib/contract/workflow/submission";
 import { createLimiter } from "@/lib/shared/async";
 import { failed, ok, type Result } from "@/lib/shared/result";
@@ -38,19 +38,19 @@ async function describeReachedLimit({ store }: Parts<"store">, app: StoredApp, m
   const { runsPerDay, atOnce } = app.limits;
   const activeRuns = await store.appRuns.moving(app.id, memberId);
   if (atOnce !== undefined && (activeRuns.length >= atOnce || runsPerDay === undefined))
-    return refusal("RATE_LIMITED", `This app runs at most ${atOnce} at once for each member. Run it again when one of yours has ended.`, {
+    return createFailure("RATE_LIMITED", `This app runs at most ${atOnce} at once for each member. Run it again when one of yours has ended.`, {
       limit: "atOnce",
       most: atOnce,
     });
   const nextDayMs = startOfDayMs(at) + DAY_MS;
   const message = `This app runs at most ${runsPerDay} times a day for each member. Run it again after ${new Date(nextDayMs).toISOString().slice(0, 16).replace("T", " ")} UTC.`;
-  return { ...refusal("RATE_LIMITED", message, { limit: "runsPerDay", most: runsPerDay, again: nextDayMs }), retryAfterMs: nextDayMs - at };
+  return { ...createFailure("RATE_LIMITED", message, { limit: "runsPerDay", most: runsPerDay, again: nextDayMs }), retryAfterMs: nextDayMs - at };
 }
 
 export async function runApp(context: AuthedContext, app: StoredApp): Promise<Result<StoredRun, Failure>> {
   const key = context.request.headers.get(IDEMPOTENCY_HEADER) ?? undefined;
   if (key !== undefined && !isIdempotencyKey(key))
-    return failed(refusal("BAD_REQUEST", `${IDEMPOTENCY_HEADER} must be 16 to 64 letters, digits and hyphens.`));
+    return failed(createFailure("BAD_REQUEST", `${IDEMPOTENCY_HEADER} must be 16 to 64 letters, digits and hyphens.`));
   const connectionResult = await openConnection(context, app.connectionId);
   if (!connectionResult.ok) return connectionResult;
   const runOrder = { context, access: connectionResult.value, app, key };
@@ -94,7 +94,7 @@ async function repeatRun(order: RunOrder, existingRun: StoredRun): Promise<Resul
   const { appRuns } = order.access.composition.store;
   const contentHash = hashValues(order.values);
   const isDifferentRun = (run: StoredRun) => run.contentHash !== contentHash && run.state !== "refused";
-  const conflict = failed(refusal("CONFLICT", `This ${IDEMPOTENCY_HEADER} was used for another run.`));
+  const conflict = failed(createFailure("CONFLICT", `This ${IDEMPOTENCY_HEADER} was used for another run.`));
   if (isDifferentRun(existingRun)) return conflict;
   const refreshedRun = await refreshRun(access, app, existingRun);
   if (!refreshedRun.ok || !isNotSent(refreshedRun.value)) {

@@ -10,7 +10,7 @@ import {
   type AppRunError,
 } from "@/lib/contract/apps/app";
 import { type AppProblem, isFileKind, createProblem, formatProblem } from "@/lib/contract/apps/fill";
-import { type Failure, refusal } from "@/lib/contract/failure";
+import { type Failure, createFailure } from "@/lib/contract/failure";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { objectOf, textOf } from "@/lib/contract/json/json";
 import { own } from "@/lib/contract/json/own";
@@ -47,8 +47,8 @@ export function toAppFailure(viewer: Viewer, definition: Definition, failure: Fa
   const graphError = toGraphError(definition, failure);
   if (!graphError) return failure;
   const { message, problems, node } = graphError;
-  if (problems) return refusal("UNPROCESSABLE", message, { problems });
-  return refusal("UNPROCESSABLE", message, { reason: "workflow", ...(node !== undefined && canSeeWorkflows(viewer) && { node }) });
+  if (problems) return createFailure("UNPROCESSABLE", message, { problems });
+  return createFailure("UNPROCESSABLE", message, { reason: "workflow", ...(node !== undefined && canSeeWorkflows(viewer) && { node }) });
 }
 
 /** Includes the node, so show it only to members who may see workflows. Undefined if the failure is unrelated to the graph. */

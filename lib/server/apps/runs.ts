@@ -4,7 +4,7 @@ import "server-only";
 import { type z } from "zod";
 import { type AppRun, type appRunsQuerySchema } from "@/lib/contract/apps/app";
 import { CONNECTION_PARAMETER } from "@/lib/contract/console";
-import { type Failure, isNotThere, refusal } from "@/lib/contract/failure";
+import { type Failure, isNotFound, createFailure } from "@/lib/contract/failure";
 import { operations } from "@/lib/contract/operations";
 import { createdAssetSchema } from "@/lib/contract/schemas/asset";
 import { type OutputFile } from "@/lib/contract/views/outputs-view";
@@ -21,7 +21,7 @@ import { edges, thumbnailResponse } from "../thumbnails/thumbnail";
 import { openApp } from "./open-app";
 import { getResultNumber, refreshRun, toRunView } from "./run-state";
 
-const runNotFound = refusal("NOT_FOUND", "There is no such run.");
+const runNotFound = createFailure("NOT_FOUND", "There is no such run.");
 type RunContext = { app: StoredApp; access: Access; run: StoredRun };
 
 export async function openRun(context: AuthedContext): Promise<Result<RunContext, Failure>> {
@@ -80,7 +80,7 @@ export async function cancelRun(context: AuthedContext, openedRun: RunContext): 
     const stopResult = await stopJobs(access, [jobId], context.request.signal);
     if (!stopResult.ok) return stopResult;
     if (stopResult.value.unable.length > 0)
-      return failed(refusal("CONFLICT", "The service cannot stop this run alone while others are running there."));
+      return failed(createFailure("CONFLICT", "The service cannot stop this run alone while others are running there."));
   }
   const refreshed = await refreshRun(access, app, result.value, { isTakenBack });
   return refreshed.ok ? ok(toRunView(context.viewer, refreshed.value)) : refreshed;
@@ -89,7 +89,7 @@ export async function cancelRun(context: AuthedContext, openedRun: RunContext): 
 export async function fetchResultFile(context: AuthedContext, { app, run }: RunContext): Promise<Result<Response, Failure>> {
   const resultNumber = Number(context.params.number);
   const file = run.results?.find((result, index) => getResultNumber(result, index) === resultNumber)?.file;
-  return file ? fetchFile(context, app, file) : failed(refusal("NOT_FOUND", "There is no such output."));
+  return file ? fetchFile(context, app, file) : failed(createFailure("NOT_FOUND", "There is no such output."));
 }
 
 /** The file itself, or a small WebP of it if `edge` is set. The caller has checked that the member may see it. */
@@ -110,7 +110,7 @@ export async function fetchThumbnail(context: AuthedContext, app: StoredApp, sub
   if (!access.ok) return access;
   const edgeParam = getSearchParams(context.request).get("edge") ?? "512";
   const edge = edges.find((edge) => String(edge) === edgeParam);
-  if (edge === undefined) return failed(refusal("INVALID_QUERY", `edge: must be one of ${edges.join(", ")}`));
+  if (edge === undefined) return failed(createFailure("INVALID_QUERY", `edge: must be one of ${edges.join(", ")}`));
   const isFixed = "filename" in subject && /^[0-9a-f]{64}\b/.test(subject.filename);
   return thumbnailResponse(access.value, context.composition, { subject, edge, isFixed, asker: context.request }, false);
 }
@@ -118,7 +118,7 @@ export async function fetchThumbnail(context: AuthedContext, app: StoredApp, sub
 export async function readCover(context: AuthedContext, app: StoredApp): Promise<Result<string | undefined, Failure>> {
   if (app.cover === undefined) return ok(undefined);
   const picture = await fetchThumbnail(context, app, { asset: app.cover });
-  if (!picture.ok) return isNotThere(picture.failure) ? ok(undefined) : picture;
+  if (!picture.ok) return isNotFound(picture.failure) ? ok(undefined) : picture;
   return ok(Buffer.from(await picture.value.arrayBuffer()).toString("base64") || undefined);
 }
 
@@ -144,7 +144,7 @@ export async function storeCover(
     { ...context, request: new Request(address, init), annotateAudit: () => undefined },
     ok({}),
   );
-  if (!result.ok) return isNotThere(result.failure) ? ok(undefined) : result;
+  if (!result.ok) return isNotFound(result.failure) ? ok(undefined) : result;
   const parsed = createdAssetSchema.safeParse(await result.value.json());
-  return parsed.success ? ok(parsed.data.id) : failed(refusal("UPSTREAM_UNREADABLE", "The service's answer to the cover cannot be read."));
+  return parsed.success ? ok(parsed.data.id) : failed(createFailure("UPSTREAM_UNREADABLE", "The service's answer to the cover cannot be read."));
 }

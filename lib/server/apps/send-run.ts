@@ -7,8 +7,8 @@ import { type AppProblem, fillApp, isFileKind, formatProblem, parseValueText } f
 import { CONNECTION_PARAMETER } from "@/lib/contract/console";
 import { readMatchingDrawing } from "@/lib/contract/editor-workflow/drawing";
 import { listOf } from "@/lib/contract/editor-workflow/file";
-import { writable } from "@/lib/contract/editor-workflow/write-file";
-import { type Failure, refusal } from "@/lib/contract/failure";
+import { createEditableFile } from "@/lib/contract/editor-workflow/write-file";
+import { type Failure, createFailure } from "@/lib/contract/failure";
 import { setSpelling, withSpellingsOf, writeExactJson } from "@/lib/contract/json/exact-json";
 import { type JsonObject, objectOf, textOf } from "@/lib/contract/json/json";
 import { parseJson } from "@/lib/contract/json/parse-json";
@@ -78,14 +78,14 @@ function checkFilePart(app: StoredApp, file: ReceivedFile): AppProblem | undefin
 }
 
 function unprocessable(problems: readonly AppProblem[]): Failure {
-  return refusal("UNPROCESSABLE", problems.slice(0, 5).map(formatProblem).join(". "), { problems });
+  return createFailure("UNPROCESSABLE", problems.slice(0, 5).map(formatProblem).join(". "), { problems });
 }
 
 /** Undefined if the drawing belongs to another graph or cannot take the values. */
 async function fillDrawing(access: Access, editor: JsonObject, graph: Graph): Promise<JsonObject | undefined> {
   if (!readMatchingDrawing(editor, graph)) return undefined;
   const info = await readNodeInfos(access, listClasses(editor, graph));
-  return info && writable(editor, info).withValues(graph).file;
+  return info && createEditableFile(editor, info).withValues(graph).file;
 }
 
 function listClasses(editor: JsonObject, graph: Graph): string[] {
@@ -179,7 +179,7 @@ async function storeFailure(order: RunOrder, run: StartedRun, failure: Failure):
 
 async function reloadRun({ context, app }: RunOrder, id: string): Promise<Result<StoredRun, Failure>> {
   const run = await context.composition.store.appRuns.find(app.id, context.viewer.memberId, id);
-  return run ? ok(run) : failed(refusal("INTERNAL", "The run was removed while it was sent."));
+  return run ? ok(run) : failed(createFailure("INTERNAL", "The run was removed while it was sent."));
 }
 
 /** Marks the run as refused, unless another request has restarted it meanwhile. */

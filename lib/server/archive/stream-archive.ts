@@ -3,7 +3,7 @@
 import "server-only";
 import { makeZip } from "client-zip";
 import { type ArchiveChoice, MAX_ARCHIVED_FILES } from "@/lib/contract/console";
-import { type Failure, isNotThere } from "@/lib/contract/failure";
+import { type Failure, isNotFound } from "@/lib/contract/failure";
 import { operations } from "@/lib/contract/operations";
 import { toFileName } from "@/lib/contract/plain-line";
 import { type Asset, assetsQuerySchema } from "@/lib/contract/schemas/asset";
@@ -144,7 +144,7 @@ export async function openAssetBytes(
   headers: Readonly<Record<string, string>> = {},
 ): Promise<Result<Response, Failure>> {
   const content = await access.upstream.forward(operations.getAssetContent, { params: { id: asset.id }, signal, headers });
-  if (content.ok || !isNotThere(content.failure)) return content;
+  if (content.ok || !isNotFound(content.failure)) return content;
   const query = { subfolder: "", ...fileOfAsset(toAssetView(asset)) };
   return access.upstream.forward(operations.view, { query: { ...query, type: query.type ?? "input" }, signal, headers });
 }

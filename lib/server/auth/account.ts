@@ -3,7 +3,7 @@
 import "server-only";
 import { type z } from "zod";
 import { type accountChangeSchema, type EndedSession, type MemberView, type SessionState, type SessionView } from "@/lib/contract/console";
-import { type Failure, invalidField } from "@/lib/contract/failure";
+import { type Failure, createFieldFailure } from "@/lib/contract/failure";
 import { roles } from "@/lib/contract/people/roles";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { type Composition, type Parts } from "../composition-type";
@@ -46,7 +46,7 @@ export function isSignInByAddress({ env }: Parts<"env">): boolean {
 }
 
 const fixedAddressMessage = "cannot be changed here, because people are signed in by their address. Ask an admin to invite the new address.";
-const fixedAddressFailure = invalidField("email", fixedAddressMessage);
+const fixedAddressFailure = createFieldFailure("email", fixedAddressMessage);
 
 export async function listSessions({ composition, viewer: { memberId, credential } }: Context): Promise<SessionView[]> {
   const { store, env } = composition;
@@ -98,7 +98,7 @@ async function checkPassword(
   const member = await store.members.get(memberId);
   if ((await verifyPassword(member?.passwordHash, password)) && member && canUsePassword(composition, member))
     return void (await signInLimits.succeeded(attempt));
-  return invalidField(field, "is not your current password");
+  return createFieldFailure(field, "is not your current password");
 }
 
 export async function readSessionState(composition: Composition, headers: SentHeaders): Promise<SessionState> {

@@ -1,7 +1,7 @@
 // Personal tokens and embedded sessions, and the operations each may call.
 
 import "server-only";
-import { type EmbedAppearance, type EmbedPage, embedPageOf } from "@/lib/contract/embed/embed-pages";
+import { type EmbedAppearance, type EmbedPage, findEmbedPage } from "@/lib/contract/embed/embed-pages";
 import { isRead } from "@/lib/contract/operation";
 import { allOperations } from "@/lib/contract/operations";
 import { type Role, weaker } from "@/lib/contract/people/roles";
@@ -171,7 +171,7 @@ export async function findEmbedViewerById(composition: Composition, id: string):
 }
 
 export function canShowPage({ pages }: EmbedCredential, path: string): boolean {
-  const page = embedPageOf(path);
+  const page = findEmbedPage(path);
   return page === undefined ? /^\/choose(\?|$)/.test(path) : pages.includes(page);
 }
 

@@ -4,7 +4,7 @@ import "server-only";
 import { randomBytes } from "node:crypto";
 import { describeMember, type MemberChange, formatPerson } from "@/lib/contract/audit/audit";
 import { type InvitationItem, type InvitationState, type InvitationView, type MemberView } from "@/lib/contract/console";
-import { type Failure, invalidField, refusal } from "@/lib/contract/failure";
+import { type Failure, createFieldFailure, createFailure } from "@/lib/contract/failure";
 import { hasRole, type Role } from "@/lib/contract/people/roles";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { type Composition, type Parts } from "../composition-type";
@@ -80,23 +80,23 @@ async function requireWeaker({ composition: { store }, viewer }: Context, id: st
   if (!member) return failed(noSuchMember);
   if (member.role === "owner")
     return failed(
-      refusal("OWNER_PROTECTED", `${member.name} is the owner. The owner's role is fixed, and no one can suspend or remove the owner.`),
+      createFailure("OWNER_PROTECTED", `${member.name} is the owner. The owner's role is fixed, and no one can suspend or remove the owner.`),
     );
   if (member.id === viewer.memberId)
-    return failed(refusal("OWN_MEMBERSHIP", "You cannot change your own role, suspend or remove yourself. Ask another admin."));
+    return failed(createFailure("OWN_MEMBERSHIP", "You cannot change your own role, suspend or remove yourself. Ask another admin."));
   if (!hasRole(viewer.role, member.role)) return failed(roleTooLow(viewer.role, member.role));
   return ok(member);
 }
 
 function roleFromGroupsRefusal({ name }: Member, { label }: OidcProvider): Failure {
-  return refusal("ROLE_FROM_GROUPS", `The role of ${name} follows their groups at ${label}. Change the groups there.`);
+  return createFailure("ROLE_FROM_GROUPS", `The role of ${name} follows their groups at ${label}. Change the groups there.`);
 }
 
 export function roleTooLow(own: Role, needed: Role): Failure {
-  return refusal("ROLE_TOO_LOW", `This needs the role ${needed}. Your role is ${own}.`);
+  return createFailure("ROLE_TOO_LOW", `This needs the role ${needed}. Your role is ${own}.`);
 }
 
-const noSuchMember = refusal("NOT_FOUND", "There is no such member.");
+const noSuchMember = createFailure("NOT_FOUND", "There is no such member.");
 
 const INVITATION_MS = 7 * 24 * 60 * 60_000;
 
@@ -187,13 +187,13 @@ const invitationRefusal: Readonly<Record<ClosedInvitationState, string>> = {
 };
 
 function closedInvitation(invitation: ClosedInvitationState): Failure {
-  return refusal("UNAUTHORIZED", invitationRefusal[invitation], { invitation });
+  return createFailure("UNAUTHORIZED", invitationRefusal[invitation], { invitation });
 }
 
-const passwordSignInDisabled = refusal(
+const passwordSignInDisabled = createFailure(
   "FORBIDDEN",
   "Signing in with a password is switched off here. Accept the invitation with a sign-in provider.",
 );
-const nameRequired = invalidField("name", "required");
-export const addressTaken = refusal("CONFLICT", "This email address already belongs to a member.");
-const invitationNotOpen = refusal("NOT_FOUND", "There is no such invitation, or it can no longer be used.");
+const nameRequired = createFieldFailure("name", "required");
+export const addressTaken = createFailure("CONFLICT", "This email address already belongs to a member.");
+const invitationNotOpen = createFailure("NOT_FOUND", "There is no such invitation, or it can no longer be used.");

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { gunzip } from "node:zlib";
 import { hash, verify } from "@node-rs/argon2";
-import { type Failure, invalidField } from "@/lib/contract/failure";
+import { type Failure, createFieldFailure } from "@/lib/contract/failure";
 import { MIN_PASSWORD } from "@/lib/contract/people/sign-in";
 import { type Composition, type Parts } from "../composition-type";
 
@@ -26,10 +26,10 @@ export async function validatePassword(composition: Composition, password: strin
   const plain = password.trim().toLowerCase();
   const [name = ""] = email.toLowerCase().split("@");
   const withoutEmail = plain.replaceAll(email.toLowerCase(), "").replaceAll(name.length >= 4 ? name : email.toLowerCase(), "");
-  if (withoutEmail !== plain && withoutEmail.length < MIN_CHARACTERS_WITHOUT_EMAIL) return invalidField("password", "is made of the email address");
-  if (new Set(plain).size < 5) return invalidField("password", "is made of too few different characters");
+  if (withoutEmail !== plain && withoutEmail.length < MIN_CHARACTERS_WITHOUT_EMAIL) return createFieldFailure("password", "is made of the email address");
+  if (new Set(plain).size < 5) return createFieldFailure("password", "is made of too few different characters");
   return (await commonPasswords(composition)).has(plain)
-    ? invalidField("password", "is one of the passwords that are tried first")
+    ? createFieldFailure("password", "is one of the passwords that are tried first")
     : undefined;
 }
 

@@ -3,7 +3,7 @@
 import "server-only";
 import { z } from "zod";
 import { type ReadOnlyView } from "@/lib/contract/console";
-import { type Failure, refusal } from "@/lib/contract/failure";
+import { type Failure, createFailure } from "@/lib/contract/failure";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { type Composition, type Parts } from "../composition-type";
 
@@ -34,5 +34,5 @@ export async function checkReadOnly(composition: Composition, action?: string): 
   const readOnly = action !== undefined && readOnlyActions.has(action) ? undefined : await readReadOnly(composition);
   if (!readOnly) return undefined;
   const message = `Lightdesk is read-only: ${readOnly.by} switched that on. An admin can switch it off under Settings, Members.`;
-  return refusal("READ_ONLY", message);
+  return createFailure("READ_ONLY", message);
 }

@@ -1,7 +1,7 @@
 // Signs members in with a password, and creates the first member.
 
 import "server-only";
-import { type Failure, refusal } from "@/lib/contract/failure";
+import { type Failure, createFailure } from "@/lib/contract/failure";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { telemetry } from "@/lib/shared/telemetry";
 import { type Composition, type Parts } from "../composition-type";
@@ -22,14 +22,14 @@ export async function setUp(
 ): Promise<Result<Member, Failure>> {
   const { store, now, log } = composition;
   if (!(await store.setUpToken.has(account.token))) {
-    return failed(refusal("UNAUTHORIZED", "This link has been used or is from an earlier start."));
+    return failed(createFailure("UNAUTHORIZED", "This link has been used or is from an earlier start."));
   }
   const passwordFailure = await validatePassword(composition, account.password, account.email);
   if (passwordFailure) return failed(passwordFailure);
   const passwordHash = await hashPassword(account.password);
   await ensureDefaultConnection(composition);
   const owner = await store.members.createFirstOwner({ name: account.name, email: account.email, passwordHash, createdAt: now() });
-  if (!owner) return failed(refusal("CONFLICT", "Lightdesk already has an owner."));
+  if (!owner) return failed(createFailure("CONFLICT", "Lightdesk already has an owner."));
   await store.setUpToken.clear();
   log.info({ memberId: owner.id }, "owner created");
   return ok(owner);
@@ -84,8 +84,8 @@ export function canUsePassword({ env, now }: Parts<"env" | "now">, { passwordHas
   return env.passwordSignIn || (passwordResetAt !== undefined && now() - passwordResetAt < RESET_GRACE_MS);
 }
 
-const suspended = refusal("SUSPENDED", "Your account is suspended. Ask an owner or admin of your team.");
-const passwordOff = refusal("PASSWORD_SIGN_IN_OFF", "Password sign-in is off. Use a sign-in provider.");
+const suspended = createFailure("SUSPENDED", "Your account is suspended. Ask an owner or admin of your team.");
+const passwordOff = createFailure("PASSWORD_SIGN_IN_OFF", "Password sign-in is off. Use a sign-in provider.");
 /** Failures that are explained only if the password was right. Passed through next-auth by code. */
 export const explainedFailures: readonly Failure[] = [suspended, passwordOff];
-const wrongCredentials = refusal("UNAUTHORIZED", "Address or password is wrong.");
+const wrongCredentials = createFailure("UNAUTHORIZED", "Address or password is wrong.");

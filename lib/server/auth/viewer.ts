@@ -1,7 +1,7 @@
 // Authenticates a request: the only code that turns a credential into a viewer. The role always comes from the store.
 
 import "server-only";
-import { type Failure, refusal } from "@/lib/contract/failure";
+import { type Failure, createFailure } from "@/lib/contract/failure";
 import { hasRole, type Role } from "@/lib/contract/people/roles";
 import { networkOf } from "@/lib/shared/ip-address";
 import { failed, ok, type Result } from "@/lib/shared/result";
@@ -34,8 +34,8 @@ export type Viewer = { memberId: string; name: string; email: string; role: Role
 export type Context = { composition: Composition; viewer: Viewer };
 export type SentHeaders = { get(name: string): string | null };
 
-export const adminOnly = refusal("ROLE_TOO_LOW", "This needs the role admin.");
-const sessionEnded = refusal("UNAUTHORIZED", "Your session has ended. Sign in again.");
+export const adminOnly = createFailure("ROLE_TOO_LOW", "This needs the role admin.");
+const sessionEnded = createFailure("UNAUTHORIZED", "Your session has ended. Sign in again.");
 
 export async function readViewer(composition: Composition, headers: SentHeaders): Promise<Viewer | undefined> {
   const viewer = await findViewer(composition, headers);
@@ -96,7 +96,7 @@ export async function checkChangeRights(context: Context): Promise<Failure | und
 export async function checkViewer({ composition, viewer: { memberId, role, credential } }: Context): Promise<Failure | undefined> {
   if (credential.kind === "embed") return (await findEmbedViewerById(composition, credential.id)) ? undefined : sessionEnded;
   const member = await composition.store.members.get(memberId);
-  if (member && !member.disabled && !hasRole(member.role, role)) return refusal("ROLE_TOO_LOW", "Your role has changed.");
+  if (member && !member.disabled && !hasRole(member.role, role)) return createFailure("ROLE_TOO_LOW", "Your role has changed.");
   return (await isLive(composition, credential)) ? undefined : toEndedFailure(credential);
 }
 
@@ -107,7 +107,7 @@ async function isLive(composition: Composition, { kind, id }: Credential): Promi
 }
 
 export function toEndedFailure({ kind }: Credential): Failure {
-  return kind === "token" ? refusal("UNAUTHORIZED", "The token is no longer valid.") : sessionEnded;
+  return kind === "token" ? createFailure("UNAUTHORIZED", "The token is no longer valid.") : sessionEnded;
 }
 
 /** The proxy's sign-out URL for members it signed in, null if it has none. Undefined for all other members. */
@@ -120,15 +120,15 @@ export async function authenticate(composition: Composition, headers: SentHeader
   const viewer = await readViewer(composition, headers);
   if (viewer) return ok(viewer);
   const sentToken = readSentToken(headers);
-  if (sentToken === undefined) return failed(refusal("UNAUTHORIZED", "Sign in first."));
-  if (sentToken === "two") return failed(refusal("BAD_REQUEST", "The request has two different tokens. Send one."));
+  if (sentToken === undefined) return failed(createFailure("UNAUTHORIZED", "Sign in first."));
+  if (sentToken === "two") return failed(createFailure("BAD_REQUEST", "The request has two different tokens. Send one."));
   const { wrongTokenLimit, log } = composition;
   const address = headers.get(ADDRESS_HEADER) ?? "unknown";
   const waitMs = await wrongTokenLimit.take(networkOf(address));
   telemetry().metrics?.count("lightdesk_sign_in_refusals_total", { way: "token", reason: waitMs > 0 ? "limited" : "wrong" });
   if (waitMs > 0) return failed(rateLimited(waitMs, "Too many wrong tokens. Try again later."));
   log.warn({ address }, "token refused");
-  return failed(refusal("UNAUTHORIZED", "This token is not valid. Create a new one in the console, under Settings, Tokens."));
+  return failed(createFailure("UNAUTHORIZED", "This token is not valid. Create a new one in the console, under Settings, Tokens."));
 }
 
 /** Tokens are rate-limited separately, so that a client with a token can't lock its member out of the browser. */

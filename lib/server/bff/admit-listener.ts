@@ -3,7 +3,7 @@
 import "server-only";
 import { type IncomingMessage } from "node:http";
 import { CONNECTION_PARAMETER } from "@/lib/contract/console";
-import { type Failure, refusal } from "@/lib/contract/failure";
+import { type Failure, createFailure } from "@/lib/contract/failure";
 import { hasRole } from "@/lib/contract/people/roles";
 import { EVENTS } from "@/lib/contract/people/sign-in";
 import { type FeedAdmission } from "@/lib/shared/http-types";
@@ -19,7 +19,7 @@ import { isSameOrigin } from "./guard";
 
 const MAX_CLIENT_ID_LENGTH = 200;
 /** Members who only run apps may not subscribe, because they would receive messages about other members' jobs. */
-const roleTooLow = refusal("ROLE_TOO_LOW", "This needs the role viewer.");
+const roleTooLow = createFailure("ROLE_TOO_LOW", "This needs the role viewer.");
 
 export async function authorizeSubscription({ url, headers: rawHeaders }: IncomingMessage): Promise<FeedAdmission> {
   const current = composition();
@@ -27,14 +27,14 @@ export async function authorizeSubscription({ url, headers: rawHeaders }: Incomi
   const search = new URLSearchParams(url?.split("?")[1]);
   const headers = toHeaders(rawHeaders, search.get("token"));
   if (readSentToken(headers) === undefined && !isSameOrigin({ headers }, env.publicUrl))
-    return toRefusal(refusal("FOREIGN_ORIGIN", "The request comes from another site."));
+    return toRefusal(createFailure("FOREIGN_ORIGIN", "The request comes from another site."));
   const viewerResult = await authenticate(current, headers);
   if (!viewerResult.ok) return toRefusal(viewerResult.failure);
   const viewer = viewerResult.value;
   if (!hasRole(viewer.role, "viewer")) return toRefusal(roleTooLow);
   if (viewer.scope.operations?.includes(EVENTS) === false)
-    return toRefusal(refusal("FORBIDDEN", "This token or page is not allowed to receive events."));
-  if ((await memberLimit.take(getRateLimitKey(viewer))) > 0) return toRefusal(refusal("RATE_LIMITED", "Too many requests. Try again in a moment."));
+    return toRefusal(createFailure("FORBIDDEN", "This token or page is not allowed to receive events."));
+  if ((await memberLimit.take(getRateLimitKey(viewer))) > 0) return toRefusal(createFailure("RATE_LIMITED", "Too many requests. Try again in a moment."));
   const connectionParam = search.get(CONNECTION_PARAMETER) ?? undefined;
   const connectionResult = await openConnection({ composition: current, viewer }, connectionParam);
   if (!connectionResult.ok) return toRefusal(connectionResult.failure);

@@ -3,7 +3,7 @@
 import "server-only";
 import { z } from "zod";
 import { describeMember } from "@/lib/contract/audit/audit";
-import { type Failure, refusal } from "@/lib/contract/failure";
+import { type Failure, createFailure } from "@/lib/contract/failure";
 import { type OidcRefusal } from "@/lib/contract/people/sign-in";
 import { safeReturn } from "@/lib/shared/console-paths";
 import { networkOf } from "@/lib/shared/ip-address";
@@ -47,11 +47,11 @@ async function startOidcSignIn(
     turn = createOidcTurn(composition, provider, await discover(provider, NO_DISCOVERY_CACHE), undefined, purpose.value.kind === "confirm");
   } catch (error) {
     composition.log.error({ provider: provider.id, cause: toErrorCause(error) }, "sign-in provider failed");
-    return failed(refusal("UPSTREAM_UNREACHABLE", `${provider.label} cannot be reached.`));
+    return failed(createFailure("UPSTREAM_UNREACHABLE", `${provider.label} cannot be reached.`));
   }
   const { url, headers } = await callNext(turn);
   const state = url === undefined ? null : new URL(url, "http://localhost").searchParams.get("state");
-  if (url === undefined || state === null) return failed(refusal("BAD_REQUEST", "This sign-in was not started in this browser."));
+  if (url === undefined || state === null) return failed(createFailure("BAD_REQUEST", "This sign-in was not started in this browser."));
   const signInState: SignInState = {
     provider: provider.id,
     state,
@@ -121,7 +121,7 @@ async function signOutEverywhere(composition: Composition, request: Request, cal
   const providerUrl = id === undefined ? undefined : await endSessionUrl(composition, id, signInUrl);
   const { url, headers } = await callNext();
   if (url?.includes("csrf=true"))
-    return failed(refusal("BAD_REQUEST", "This sign-out was not started in this browser. Reload the page and try again."));
+    return failed(createFailure("BAD_REQUEST", "This sign-out was not started in this browser. Reload the page and try again."));
   const isEnded = id !== undefined && !(await findSession(composition, id));
   return ok(jsonResponse(providerUrl !== undefined && isEnded ? { url: providerUrl, provider: true } : { url: signInUrl }, 200, headers));
 }
@@ -135,11 +135,11 @@ async function readPurpose(composition: Composition, fields: URLSearchParams, re
   const kind = fields.get("purpose") ?? "signIn";
   if (kind === "signIn") return ok({ kind });
   if (kind === "join") return ok({ kind, token: (fields.get("token") ?? "").slice(0, 200) });
-  if (kind !== "confirm" && kind !== "link") return failed(refusal("INVALID_BODY", "purpose: unknown"));
+  if (kind !== "confirm" && kind !== "link") return failed(createFailure("INVALID_BODY", "purpose: unknown"));
   const viewer = await readViewer(composition, request.headers);
-  if (viewer?.credential.kind !== "session") return failed(refusal("UNAUTHORIZED", "Sign in first."));
+  if (viewer?.credential.kind !== "session") return failed(createFailure("UNAUTHORIZED", "Sign in first."));
   if (kind === "link" && needsConfirmation(viewer.credential, composition.now()))
-    return failed(refusal("SIGN_IN_AGAIN", "Confirm your identity, then try again."));
+    return failed(createFailure("SIGN_IN_AGAIN", "Confirm your identity, then try again."));
   return ok({ kind, memberId: viewer.memberId });
 }
 
@@ -171,9 +171,9 @@ export function authRoute(): Handler {
   return unguarded("auth", async (routeContext) => {
     const { request, params } = routeContext;
     const step = parseStep(Array.isArray(params.nextauth) ? params.nextauth : [], routeContext.composition.env.oidc);
-    if (!step) return failed(refusal("NOT_FOUND", "There is nothing at this address."));
+    if (!step) return failed(createFailure("NOT_FOUND", "There is nothing at this address."));
     if (step.method !== (request.method === "HEAD" ? "GET" : request.method))
-      return failed(refusal("METHOD_NOT_ALLOWED", `This address takes ${step.method} only.`));
+      return failed(createFailure("METHOD_NOT_ALLOWED", `This address takes ${step.method} only.`));
     const form = step.method === "POST" ? await readForm(routeContext) : undefined;
     if (form && !form.ok) return form;
     return handleStep(step, routeContext, form?.value);
@@ -237,11 +237,11 @@ function toSignInFailure(url: string): Failure {
   const seconds = new RegExp(`${RATE_LIMITED_PREFIX}(\\d{1,6})`).exec(url)?.[1];
   if (seconds !== undefined) return rateLimited(Number(seconds) * 1000);
   const explainedFailure = explainedFailures.find(({ code }) => url.includes(`error=${code}`));
-  return explainedFailure ?? refusal("UNAUTHORIZED", "Address or password is wrong.");
+  return explainedFailure ?? createFailure("UNAUTHORIZED", "Address or password is wrong.");
 }
 
 /** The CSRF token is missing or belongs to another browser. */
-const csrfFailure = refusal("BAD_REQUEST", "This sign-in was not started in this browser. Reload the page and try again.");
+const csrfFailure = createFailure("BAD_REQUEST", "This sign-in was not started in this browser. Reload the page and try again.");
 
 /** A form, or a JSON object of strings. If a field is repeated, the first one wins. */
 async function readForm(routeContext: RouteContext): Promise<Result<URLSearchParams, Failure>> {

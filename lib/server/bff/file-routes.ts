@@ -6,7 +6,7 @@ import sharp from "sharp";
 import { z } from "zod";
 import { maskAddress } from "@/lib/contract/assets/file-refs";
 import { RAW_PARAMETER } from "@/lib/contract/console";
-import { type Failure, refusal } from "@/lib/contract/failure";
+import { type Failure, createFailure } from "@/lib/contract/failure";
 import { parseJson } from "@/lib/contract/json/parse-json";
 import { skippedIn } from "@/lib/contract/json/readers";
 import { type Operation } from "@/lib/contract/operation";
@@ -186,9 +186,9 @@ function rawSegments(url: string): string[] {
 
 function decodePath(segments: readonly string[]): Result<string, Failure> {
   const path = decodePercent(segments.join("/"));
-  if (path === undefined) return failed(refusal("BAD_REQUEST", "The path is not percent-encoded correctly."));
+  if (path === undefined) return failed(createFailure("BAD_REQUEST", "The path is not percent-encoded correctly."));
   const reason = findPathProblem(path);
-  if (reason !== undefined) return failed(refusal("FORBIDDEN", `This path is not allowed. ${reason}`));
+  if (reason !== undefined) return failed(createFailure("FORBIDDEN", `This path is not allowed. ${reason}`));
   return ok(path);
 }
 

@@ -3,7 +3,7 @@
 
 import "server-only";
 import { randomUUID } from "node:crypto";
-import { errorStatus, type Failure, refusal } from "@/lib/contract/failure";
+import { errorStatus, type Failure, createFailure } from "@/lib/contract/failure";
 import { hasRole, type Role } from "@/lib/contract/people/roles";
 import { isFullDisk, isStoreAway, isUniqueViolation } from "@/lib/shared/error-codes";
 import { ACT_HEADER, readActId } from "@/lib/shared/headers";
@@ -43,7 +43,7 @@ export function guarded(guard: Guard & { role: Role }, run: Run): Handler {
   return createHandler(guard, run, async (routeContext) => {
     const { headers } = routeContext.request;
     if (hasTokenInUrl(routeContext.request.url))
-      return failed(refusal("BAD_REQUEST", "Don't put a token in a URL, which is logged. Send it in X-API-Key, and revoke this one."));
+      return failed(createFailure("BAD_REQUEST", "Don't put a token in a URL, which is logged. Send it in X-API-Key, and revoke this one."));
     const viewerResult = await authenticate(routeContext.composition, headers);
     if (!viewerResult.ok) return toStartPage(routeContext) ?? viewerResult;
     const viewer = viewerResult.value;
@@ -56,7 +56,7 @@ export function guarded(guard: Guard & { role: Role }, run: Run): Handler {
     const readOnlyFailure = await refuseChange();
     // Not audited: the same request is repeated after the confirmation.
     if (guard.recent && !isRoleTooLow && !readOnlyFailure && needsConfirmation(viewer.credential, routeContext.composition.now()))
-      return failed(refusal("SIGN_IN_AGAIN", "Confirm your password, then try again."));
+      return failed(createFailure("SIGN_IN_AGAIN", "Confirm your password, then try again."));
     routeContext.annotateAudit({ by: viewer, ...((isRoleTooLow || readOnlyFailure) && (await guard.about?.({ ...routeContext, viewer }))) });
     const failure = isRoleTooLow ? guardFailure : (readOnlyFailure ?? guardFailure);
     if (failure) return failed(failure);
@@ -64,7 +64,7 @@ export function guarded(guard: Guard & { role: Role }, run: Run): Handler {
     const body = createCheckedBody(routeContext.request, async () => {
       const currentViewer = await readViewer(routeContext.composition, headers);
       if (!currentViewer) return toEndedFailure(viewer.credential);
-      return hasRole(currentViewer.role, guard.role) ? refuseChange() : refusal("ROLE_TOO_LOW", `Your role has changed to ${currentViewer.role}.`);
+      return hasRole(currentViewer.role, guard.role) ? refuseChange() : createFailure("ROLE_TOO_LOW", `Your role has changed to ${currentViewer.role}.`);
     });
     const result = await run({ ...routeContext, request: body.request, viewer });
     const bodyFailure = body.refused();
@@ -75,11 +75,11 @@ export function guarded(guard: Guard & { role: Role }, run: Run): Handler {
 /** Returns why the guard rejects this viewer, or undefined if access is allowed. */
 export function checkGuard({ role, credential, scope }: Viewer, guard: Guard): Failure | undefined {
   if (guard.role !== "public" && !hasRole(role, guard.role))
-    return refusal("ROLE_TOO_LOW", `This needs the role ${guard.role}. Your role is ${role}.`);
+    return createFailure("ROLE_TOO_LOW", `This needs the role ${guard.role}. Your role is ${role}.`);
   if ((guard.recent || guard.session) && credential.kind !== "session")
-    return refusal("FORBIDDEN", "Only a member who is signed in with a browser can do this.");
+    return createFailure("FORBIDDEN", "Only a member who is signed in with a browser can do this.");
   return guard.role !== "public" && scope.operations?.includes(guard.action) === false
-    ? refusal("FORBIDDEN", "This token or page is not allowed to do this.")
+    ? createFailure("FORBIDDEN", "This token or page is not allowed to do this.")
     : undefined;
 }
 
@@ -113,7 +113,7 @@ function createHandler(guard: Guard, read: Run, run: (routeContext: RouteContext
         // Browsers don't store tokens, so another site cannot send one.
         const isByToken = guard.role !== "public" && readSentToken(request.headers) !== undefined && !isEmbeddedRequest(request.headers);
         if (isChangeRequest && !isByToken && !isSameOrigin(request, current.env.publicUrl))
-          return failed(refusal("FOREIGN_ORIGIN", "The request comes from another site."));
+          return failed(createFailure("FOREIGN_ORIGIN", "The request comes from another site."));
         const annotateAudit = (facts: AuditNote) => void (auditNote = { ...auditNote, ...facts });
         return run({ request, requestId, composition: current, params: await context.params, annotateAudit });
       },
@@ -150,15 +150,15 @@ async function runSafely(
   } catch (error) {
     if (isFullDisk(error)) {
       log.error({ ...logFields, err: error }, "console disk full");
-      return failed(refusal("INSUFFICIENT_STORAGE", "The disk of the console's data folder is full. The operator must free some space."));
+      return failed(createFailure("INSUFFICIENT_STORAGE", "The disk of the console's data folder is full. The operator must free some space."));
     }
     if (isStoreAway(error)) {
       log.error({ ...logFields, err: error }, "console database unavailable");
-      return failed(refusal("SERVICE_UNAVAILABLE", "The console's database is unreachable. Try again in a moment: you stay signed in."));
+      return failed(createFailure("SERVICE_UNAVAILABLE", "The console's database is unreachable. Try again in a moment: you stay signed in."));
     }
-    if (isUniqueViolation(error)) return failed(refusal("CONFLICT", "This exists already. Reload, then try again."));
+    if (isUniqueViolation(error)) return failed(createFailure("CONFLICT", "This exists already. Reload, then try again."));
     log.error({ ...logFields, err: error }, "request failed");
-    return failed(refusal("INTERNAL", "Something went wrong in the console."));
+    return failed(createFailure("INTERNAL", "Something went wrong in the console."));
   }
 }
 

@@ -2,7 +2,7 @@
 
 import "server-only";
 import { CONNECTION_PARAMETER, RAW_PARAMETER } from "@/lib/contract/console";
-import { type Failure, refusal } from "@/lib/contract/failure";
+import { type Failure, createFailure } from "@/lib/contract/failure";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { MAX_TOPICS, readTopic, type TopicName, topicPaths } from "@/lib/contract/live";
 import { EVENTS } from "@/lib/contract/people/sign-in";
@@ -37,8 +37,8 @@ export function liveRoute(handlers: Readonly<Record<TopicName, Handler>>): Handl
     const search = getSearchParams(request);
     const newTopics = new Set(search.getAll("new"));
     const names = [...new Set([...search.getAll("topic"), ...newTopics])];
-    if (names.length === 0) return failed(refusal("INVALID_QUERY", "topic: provide at least one, such as topic=jobs."));
-    if (names.length > MAX_TOPICS) return failed(refusal("INVALID_QUERY", `topic: at most ${MAX_TOPICS} topics.`));
+    if (names.length === 0) return failed(createFailure("INVALID_QUERY", "topic: provide at least one, such as topic=jobs."));
+    if (names.length > MAX_TOPICS) return failed(createFailure("INVALID_QUERY", `topic: at most ${MAX_TOPICS} topics.`));
     const after = live.readId(request.headers.get("last-event-id"));
     const results = await Promise.all(names.map((topic) => openTopic(context, topic, handlers)));
     const topics = names.map((topic, index): LiveTopic => {
@@ -56,11 +56,11 @@ export function liveRoute(handlers: Readonly<Record<TopicName, Handler>>): Handl
     });
     return stream
       ? ok(new Response(stream, { headers: streamHeaders }))
-      : failed(refusal("RATE_LIMITED", "Too many live updates are open. Close a page or program."));
+      : failed(createFailure("RATE_LIMITED", "Too many live updates are open. Close a page or program."));
   });
 }
 
-const topicNotFound: Result<never, Failure> = failed(refusal("NOT_FOUND", "There is no such topic."));
+const topicNotFound: Result<never, Failure> = failed(createFailure("NOT_FOUND", "There is no such topic."));
 
 /** `id` is the topic's connection parameter. */
 type OpenedTopic = { watch: Watch; id: string | undefined; reach: ConnectionTarget | undefined };
@@ -78,7 +78,7 @@ async function openTopic(
   if (failure) return failed(failure);
   const search = new URLSearchParams(query);
   // Raw responses are neither limited nor masked.
-  if (search.has(RAW_PARAMETER)) return failed(refusal("INVALID_QUERY", "raw: live updates have no raw values."));
+  if (search.has(RAW_PARAMETER)) return failed(createFailure("INVALID_QUERY", "raw: live updates have no raw values."));
   const id = search.get(CONNECTION_PARAMETER) ?? undefined;
   const reachResult = guard.connection || id !== undefined ? await resolveTarget(context, id, findVisible) : undefined;
   if (reachResult && !reachResult.ok) return reachResult;
@@ -101,7 +101,7 @@ async function openTopic(
       if (!result.ok) return result;
       const unreadable = Number(result.value.headers.get(UNREADABLE_HEADER) ?? 0);
       const bytes = await readBytes(result.value.body, MAX_VALUE_BYTES, { signal });
-      if (!bytes) return failed(refusal("UPSTREAM_TOO_LARGE", "The value is too large for live updates. Show fewer entries."));
+      if (!bytes) return failed(createFailure("UPSTREAM_TOO_LARGE", "The value is too large for live updates. Show fewer entries."));
       return ok({ text: new TextDecoder().decode(bytes) || "null", unreadable });
     },
     openSource: () => openSource({ composition, viewer }, name, reach),

@@ -3,7 +3,7 @@
 import "server-only";
 import { type z } from "zod";
 import { type embedSessionSchema, type EmbedSessionStarted } from "@/lib/contract/embed/embedding";
-import { type Failure, isMissingOperation, refusal } from "@/lib/contract/failure";
+import { type Failure, isMissingOperation, createFailure } from "@/lib/contract/failure";
 import { type Operation } from "@/lib/contract/operation";
 import { type Role } from "@/lib/contract/people/roles";
 import { decodePercent } from "@/lib/contract/plain-line";
@@ -79,11 +79,11 @@ export function ticketRoute(schema: typeof embedSessionSchema): Handler {
     const { headers } = request;
     const sessionResult = await startEmbeddedSession(composition, body.value, headers);
     if (!sessionResult.ok && sessionResult.failure === "host")
-      return failed(refusal("NOT_FOUND", "This page is not set up to show Lightdesk."));
+      return failed(createFailure("NOT_FOUND", "This page is not set up to show Lightdesk."));
     if (!sessionResult.ok && sessionResult.failure === "keys")
-      return failed(refusal("UPSTREAM_UNREACHABLE", `The ticket of this page could not be checked now. ${SETTINGS_HINT}`));
+      return failed(createFailure("UPSTREAM_UNREACHABLE", `The ticket of this page could not be checked now. ${SETTINGS_HINT}`));
     if (!sessionResult.ok)
-      return failed(refusal("UNAUTHORIZED", `The ticket of this page was not accepted. ${SETTINGS_HINT}`, { embed: "ticket" }));
+      return failed(createFailure("UNAUTHORIZED", `The ticket of this page was not accepted. ${SETTINGS_HINT}`, { embed: "ticket" }));
     const { token, session, member, isSame } = sessionResult.value;
     // The session is renewed every few minutes. Only its start is recorded.
     if (!isSame) annotateAudit({ by: toActor(member), target: session.origin });
@@ -104,7 +104,7 @@ function readPathParams(
   for (const [, name = ""] of operation.path.matchAll(/\{(\w+)\}/g)) {
     const param = params[name.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase())];
     const value = typeof param === "string" ? decodePercent(param) : undefined;
-    if (value === undefined || !isSafeSegment(value)) return failed(refusal("NOT_FOUND", "There is nothing at this address."));
+    if (value === undefined || !isSafeSegment(value)) return failed(createFailure("NOT_FOUND", "There is nothing at this address."));
     values.push([name, value]);
   }
   return ok(Object.fromEntries(values));

@@ -1,7 +1,7 @@
 // Routes of a share for visitors without an account: files, thumbnails, workflow and password. Every rejection is the same 404.
 
 import "server-only";
-import { type Failure, refusal } from "@/lib/contract/failure";
+import { type Failure, createFailure } from "@/lib/contract/failure";
 import { isObject, objectOf } from "@/lib/contract/json/json";
 import { operations } from "@/lib/contract/operations";
 import { sharePasswordSchema } from "@/lib/contract/share";
@@ -104,7 +104,7 @@ export function unlockShareRoute(): Handler {
     // Audited although the visitor is unknown. The number of attempts is limited.
     context.annotateAudit({ isWritten: true, target: share.id, connectionId: share.connectionId });
     const bucket = { name: `share password ${share.id}`, ...PASSWORD_ATTEMPTS };
-    if ((await composition.store.attempts.take(bucket, composition.now())) > 0) return failed(refusal("RATE_LIMITED", TOO_MANY_REQUESTS));
+    if ((await composition.store.attempts.take(bucket, composition.now())) > 0) return failed(createFailure("RATE_LIMITED", TOO_MANY_REQUESTS));
     if (!(await verifyPassword(share.passwordHash, body.value.password))) return failed(shareLocked);
     const response = emptyResponse();
     response.headers.append("set-cookie", createUnlockCookie(composition, share));

@@ -3,8 +3,8 @@
 import "server-only";
 import { createHash } from "node:crypto";
 import { type IncomingHttpHeaders } from "node:http";
-import { embedPageOf } from "@/lib/contract/embed/embed-pages";
-import { refusal } from "@/lib/contract/failure";
+import { findEmbedPage } from "@/lib/contract/embed/embed-pages";
+import { createFailure } from "@/lib/contract/failure";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { oidcRefusals } from "@/lib/contract/people/sign-in";
 import { embedAddressOf } from "@/lib/shared/console-paths";
@@ -97,14 +97,14 @@ async function getEmbeddedAnswer({ store }: Parts<"store">, url: string, path: s
   if (!embed) return path === "/embed/start" || path === "/embed/doctor" ? { kind: "own" } : notFoundAnswer;
   if (!(await store.embedHosts.get(embed.host))) return notFoundAnswer;
   if (embed.rest === "/start" || embed.rest === "/doctor") return { kind: "own" };
-  if (embed.rest !== "/choose" && !embedPageOf(embed.rest)) return notFoundAnswer;
+  if (embed.rest !== "/choose" && !findEmbedPage(embed.rest)) return notFoundAnswer;
   const from = withoutRouterQuery(url).slice(embed.path.length);
   return { kind: "redirect", location: startPath(embed, from.length > MAX_RETURN_LENGTH ? undefined : from) };
 }
 
 const notFoundAnswer: VisitorAnswer = {
   kind: "refused",
-  refused: refusal("NOT_FOUND", "There is nothing at this address."),
+  refused: createFailure("NOT_FOUND", "There is nothing at this address."),
 };
 
 /** Pages don't accept tokens, so the response names the base URL that does. */
@@ -112,7 +112,7 @@ async function refuseApiClient(composition: Composition, headers: IncomingHttpHe
   const base = `${consoleUrl(composition.env, `http://${headers.host}`)}/api`;
   const viewerResult = await authenticate(composition, toHeaders(headers));
   const baseHint = `The interface's base address is ${base}.`;
-  if (viewerResult.ok) return { kind: "refused", refused: refusal("NOT_FOUND", `There is no operation at this address. ${baseHint}`) };
+  if (viewerResult.ok) return { kind: "refused", refused: createFailure("NOT_FOUND", `There is no operation at this address. ${baseHint}`) };
   const { status, code, message, retryAfterMs } = viewerResult.failure;
   const extraHeaders = {
     ...(status === 401 && { "www-authenticate": CHALLENGE }),

@@ -2,7 +2,7 @@
 
 import "server-only";
 import { hasFeature } from "@/lib/contract/connections";
-import { type Failure, refusal } from "@/lib/contract/failure";
+import { type Failure, createFailure } from "@/lib/contract/failure";
 import { type AnswerOf, isRead, type Operation } from "@/lib/contract/operation";
 import { operations } from "@/lib/contract/operations";
 import { type Role, weaker } from "@/lib/contract/people/roles";
@@ -19,11 +19,11 @@ import { isEmbedded } from "../upstream/send";
 import { type Upstream, type UpstreamOptions } from "../upstream/upstream";
 import { type PictureSource } from "./seen-assets";
 
-export const connectionNotFound = refusal("NOT_FOUND", "There is no such connection.");
+export const connectionNotFound = createFailure("NOT_FOUND", "There is no such connection.");
 
-export const connectionChanged = refusal("CONFLICT", "The connection was switched, changed or removed.");
+export const connectionChanged = createFailure("CONFLICT", "The connection was switched, changed or removed.");
 
-const noDefaultConnection = refusal(
+const noDefaultConnection = createFailure(
   "NO_CONNECTION",
   "The connection of this token was removed. Name another with the parameter connection, or create a new token.",
 );
@@ -81,7 +81,7 @@ export async function findVisible(context: Context, id: string | undefined): Pro
   }
   const lastId = (await store.members.get(context.viewer.memberId))?.lastConnectionId;
   const connection = (lastId && (await get(lastId))) || (await visibleConnections(context))[0];
-  return connection ? ok(connection) : failed(refusal("NO_CONNECTION", "There is no connection yet."));
+  return connection ? ok(connection) : failed(createFailure("NO_CONNECTION", "There is no connection yet."));
 }
 
 /** Identifies the resolved connection. Changes with its address, key or the viewer's role. */
@@ -154,7 +154,7 @@ async function openKey({ store, ring, log }: Composition, connection: Connection
     const reason = key
       ? "The stored key cannot be opened with the console's encryption keys. Enter it again."
       : "This connection has no key yet.";
-    return failed(refusal("API_KEY_MISSING", reason));
+    return failed(createFailure("API_KEY_MISSING", reason));
   }
   const target = { connectionId: connection.id, baseUrl: connection.baseUrl, dialect: connection.dialect, apiKey };
   return ok({ apiKey, target, fingerprint: key?.fingerprint });

@@ -11,7 +11,7 @@ import {
   type ConnectionSaved,
   isAccepted,
 } from "@/lib/contract/console";
-import { codeByStatus, type Failure, invalidField, isMissingOperation, refusal } from "@/lib/contract/failure";
+import { getCodeByStatus, type Failure, createFieldFailure, isMissingOperation, createFailure } from "@/lib/contract/failure";
 import { isObject } from "@/lib/contract/json/json";
 import { operations } from "@/lib/contract/operations";
 import { hasRole } from "@/lib/contract/people/roles";
@@ -100,7 +100,7 @@ function toRefusal(failure: Failure): Outcome {
   const message = status >= 400 ? `The service answers ${status}: ${toExcerpt(failure.message)}` : failure.message;
   if (status === 403) return { outcome: "forbidden", message };
   // A 429 may be about the plan, and then waiting does not help.
-  if (status === 402 || (status === 429 && codeByStatus(failure) === "PAYMENT_REQUIRED")) return { outcome: "unpaid", message };
+  if (status === 402 || (status === 429 && getCodeByStatus(failure) === "PAYMENT_REQUIRED")) return { outcome: "unpaid", message };
   const { retryAfterMs } = failure;
   if (status === 429 || status >= 500) return { outcome: "failing", message, ...(retryAfterMs !== undefined && { retryAfterMs }) };
   // A web page or a redirect indicates another kind of server.
@@ -226,7 +226,7 @@ function shouldStore(check: ConnectionCheck, { keep }: KeyChange): boolean {
   return keep === true || isAccepted(check);
 }
 
-const forbiddenAddress = invalidField("baseUrl", "must not be a link-local or metadata address");
-const keyRequired = invalidField("key", "required, because the base URL changed");
-const concurrentChange = refusal("CONFLICT", "Another member has changed this connection. Reload it and try again.");
-const adminOnly = refusal("ROLE_TOO_LOW", "Only admins can change a shared connection.");
+const forbiddenAddress = createFieldFailure("baseUrl", "must not be a link-local or metadata address");
+const keyRequired = createFieldFailure("key", "required, because the base URL changed");
+const concurrentChange = createFailure("CONFLICT", "Another member has changed this connection. Reload it and try again.");
+const adminOnly = createFailure("ROLE_TOO_LOW", "Only admins can change a shared connection.");

@@ -2,7 +2,7 @@
 
 import "server-only";
 import { type ConnectionView, type PersonalConnectionView } from "@/lib/contract/console";
-import { type Failure, refusal } from "@/lib/contract/failure";
+import { type Failure, createFailure } from "@/lib/contract/failure";
 import { hasRole } from "@/lib/contract/people/roles";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { adminOnly, type Context } from "../auth/viewer";
@@ -107,6 +107,6 @@ async function findPersonal({ composition: { store }, viewer }: Context, id: str
   return all.find((personalConnection) => personalConnection.id === id && isInScope(viewer, id));
 }
 
-const tooLow = refusal("ROLE_TOO_LOW", "Only the owner decides who sees the jobs of their connection.");
-const noSuchMember = refusal("NOT_FOUND", "There is no such member.");
-const ownConnection = refusal("CONFLICT", "This is the member's own connection.");
+const tooLow = createFailure("ROLE_TOO_LOW", "Only the owner decides who sees the jobs of their connection.");
+const noSuchMember = createFailure("NOT_FOUND", "There is no such member.");
+const ownConnection = createFailure("CONFLICT", "This is the member's own connection.");

@@ -3,7 +3,7 @@
 import "server-only";
 import { createLocalJWKSet, type JWTPayload, jwtVerify, type JWTVerifyGetKey, type JWTVerifyOptions } from "jose";
 import { z } from "zod";
-import { isOnThisMachine } from "@/lib/contract/embed/embedding";
+import { isLocalHost } from "@/lib/contract/embed/embedding";
 import { parseJson } from "@/lib/contract/json/parse-json";
 import { codeOf } from "@/lib/shared/error-codes";
 import { createLru } from "@/lib/shared/lru";
@@ -43,7 +43,7 @@ export function createHostKeys({ ring, now, log, sendHere, sendForeign }: Option
   const hosts = createLru<string, HostState>({ max: MAX_HOSTS });
 
   async function fetchKeys(url: string): Promise<CachedKeys> {
-    const send = isOnThisMachine(new URL(url).hostname) ? sendHere : sendForeign;
+    const send = isLocalHost(new URL(url).hostname) ? sendHere : sendForeign;
     try {
       const signal = AbortSignal.timeout(TIMEOUT_MS);
       const response = await send(new Request(url, { headers: { accept: "application/json" }, signal }));

@@ -10,7 +10,7 @@ import {
   type EmbedHostView,
   OLD_SECRET_MS,
 } from "@/lib/contract/embed/embedding";
-import { type Failure, invalidField, refusal } from "@/lib/contract/failure";
+import { type Failure, createFieldFailure, createFailure } from "@/lib/contract/failure";
 import { hasRole, type Role } from "@/lib/contract/people/roles";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { type Composition, type Parts } from "../composition-type";
@@ -77,7 +77,7 @@ async function checkHostBody(
   { role }: Pick<EmbedKeyOwner, "role">,
   body: EmbedHostBody,
 ): Promise<Failure | undefined> {
-  if (!hasRole(role, body.role)) return refusal("ROLE_TOO_LOW", "Your role does not allow this.");
+  if (!hasRole(role, body.role)) return createFailure("ROLE_TOO_LOW", "Your role does not allow this.");
   if (body.connection !== null && !(await store.connections.getFor("", body.connection))) return noTeamConnection;
   return undefined;
 }
@@ -103,5 +103,5 @@ async function toKeeperView({ store }: Parts<"store">, { id, name }: HostEditor)
   return { name: member.name, ...(!hasRole(member.role, "admin") && { lost: "role" }) };
 }
 
-const noSuchHost = refusal("NOT_FOUND", "There is no such host page.");
-const noTeamConnection = invalidField("connection", "is not one of the team's");
+const noSuchHost = createFailure("NOT_FOUND", "There is no such host page.");
+const noTeamConnection = createFieldFailure("connection", "is not one of the team's");

@@ -1,7 +1,7 @@
 // Reads a connection's list of jobs into the job index, page by page.
 
 import "server-only";
-import { type Failure, isMissingOperation, refusal } from "@/lib/contract/failure";
+import { type Failure, isMissingOperation, createFailure } from "@/lib/contract/failure";
 import { numberOf, objectOf } from "@/lib/contract/json/json";
 import { type AnswerOf } from "@/lib/contract/operation";
 import { type operations } from "@/lib/contract/operations";
@@ -122,7 +122,7 @@ export type IndexGap = { afterMs: number; beforeMs: number };
 type StoredReach = IndexReach & { keep(reach: IndexReach): Promise<void> };
 export type Step = Failure | "done" | undefined;
 /** The page was dropped or the disk is full. It is read again with increasing delays. */
-export const pageDropped = refusal("INTERNAL", "");
+export const pageDropped = createFailure("INTERNAL", "");
 
 type Options = {
   jobIndexStore: JobIndexStore;

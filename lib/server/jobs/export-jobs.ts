@@ -2,9 +2,9 @@
 
 import "server-only";
 import { type JobSearchQuery } from "@/lib/contract/console";
-import { type Failure, refusal } from "@/lib/contract/failure";
-import { toInputs } from "@/lib/contract/jobs/job-inputs";
-import { type InputId, inputOf, isSearch } from "@/lib/contract/jobs/job-list";
+import { type Failure, createFailure } from "@/lib/contract/failure";
+import { readJobInputs } from "@/lib/contract/jobs/job-inputs";
+import { type InputId, splitInputId, isSearch } from "@/lib/contract/jobs/job-list";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { operations } from "@/lib/contract/operations";
 import { submitterText } from "@/lib/contract/people/usage";
@@ -156,7 +156,7 @@ export async function exportJobs(
   let unreadable = 0;
 
   async function* writePieces(): AsyncGenerator<string, void> {
-    yield exportFormat.head({ exportedAt, total, inputs: inputs.map((id) => inputOf(id).name) });
+    yield exportFormat.head({ exportedAt, total, inputs: inputs.map((id) => splitInputId(id).name) });
     for (let page: Result<JobPage, Failure> = first; ; page = await pages.next()) {
       if (!page.ok) return yield exportFormat.end({ count, total, inputs: inputs.length, failure: page.failure });
       const { jobs, isLast } = page.value;
@@ -182,7 +182,7 @@ export async function exportJobs(
     } catch (err) {
       // The response has started, so the failure can only be reported at the end of the file.
       log.error({ err, connectionId: access.connection.id }, "job export failed");
-      yield exportFormat.end({ count, total, inputs: inputs.length, failure: refusal("INTERNAL", "Something went wrong in the console.") });
+      yield exportFormat.end({ count, total, inputs: inputs.length, failure: createFailure("INTERNAL", "Something went wrong in the console.") });
     }
   }
 
@@ -214,9 +214,9 @@ async function withInputs(
     const detail = results[index];
     if (!detail) continue;
     if (!detail.ok && detail.failure.status !== 404) return detail;
-    const values = toInputs(detail.ok ? detail.value.value.workflow : undefined);
+    const values = readJobInputs(detail.ok ? detail.value.value.workflow : undefined);
     const inputValues = inputs.map((each) => {
-      const { node, input, name } = inputOf(each);
+      const { node, input, name } = splitInputId(each);
       return { name, value: values.get(node)?.get(input) };
     });
     exported.push({ job, inputs: inputValues });
@@ -225,19 +225,19 @@ async function withInputs(
 }
 
 function tooManyJobsWithInputs(): Failure {
-  return refusal("UNPROCESSABLE", `One file holds the inputs of at most ${MAX_JOBS_WITH_INPUTS} jobs.`);
+  return createFailure("UNPROCESSABLE", `One file holds the inputs of at most ${MAX_JOBS_WITH_INPUTS} jobs.`);
 }
 
 function missingJobs(selectedIds: ReadonlySet<string> | undefined): Failure | undefined {
   return selectedIds && selectedIds.size > 0
-    ? refusal("NOT_FOUND", `${selectedIds.size} of the chosen jobs are not in the list.`)
+    ? createFailure("NOT_FOUND", `${selectedIds.size} of the chosen jobs are not in the list.`)
     : undefined;
 }
 
 function omittedJobs(count: number): Failure | undefined {
-  return count > 0 ? refusal("UNPROCESSABLE", `${count} jobs of the list could not be read and are not in this file.`) : undefined;
+  return count > 0 ? createFailure("UNPROCESSABLE", `${count} jobs of the list could not be read and are not in this file.`) : undefined;
 }
 
 function tooManyJobs(): Failure {
-  return refusal("UNPROCESSABLE", `One file holds at most ${MAX_JOBS} jobs.`);
+  return createFailure("UNPROCESSABLE", `One file holds at most ${MAX_JOBS} jobs.`);
 }

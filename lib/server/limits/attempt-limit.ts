@@ -1,7 +1,7 @@
 // Token buckets: in memory for one console, in the database for several.
 
 import "server-only";
-import { type Failure, refusal } from "@/lib/contract/failure";
+import { type Failure, createFailure } from "@/lib/contract/failure";
 import { createLru } from "@/lib/shared/lru";
 import { type AttemptStore, type Bucket } from "../store/settings";
 
@@ -11,7 +11,7 @@ export type AttemptLimit = {
 };
 
 export function rateLimited(retryAfterMs: number, message = "Too many attempts. Try again later."): Failure {
-  return { ...refusal("RATE_LIMITED", message), retryAfterMs };
+  return { ...createFailure("RATE_LIMITED", message), retryAfterMs };
 }
 
 /** Returns the refusal if `name` has no attempt left. */

@@ -2,7 +2,7 @@
 
 import "server-only";
 import { createHash, randomBytes } from "node:crypto";
-import { type Failure, refusal } from "@/lib/contract/failure";
+import { type Failure, createFailure } from "@/lib/contract/failure";
 import { type LiveProgress, type TopicName } from "@/lib/contract/live";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { type Log } from "../log";
@@ -20,7 +20,7 @@ const MAX_STREAMS_PER_MEMBER = 20;
 
 const MARK_LENGTH = 6;
 const markPattern = new RegExp(`.{${MARK_LENGTH}}`, "g");
-const limitExceeded = failed(refusal("SERVICE_UNAVAILABLE", "Too many live updates. Try again later."));
+const limitExceeded = failed(createFailure("SERVICE_UNAVAILABLE", "Too many live updates. Try again later."));
 
 /** `jobId` is the job with new progress, or undefined if anything may have changed. */
 type OnProgress = (jobId: string | undefined) => void;
@@ -87,7 +87,7 @@ export function createLiveHub({ now, log }: { now: () => number; log: Log }) {
       changed: () => entry.viewers.forEach(({ wake }) => wake()),
       onError(error) {
         log.error({ err: error, topic: name }, "live topic read failed");
-        return failed(refusal("INTERNAL", "Something went wrong in the console."));
+        return failed(createFailure("INTERNAL", "Something went wrong in the console."));
       },
     });
     const mark = createHash("sha256").update(key).digest("base64url").slice(0, MARK_LENGTH);

@@ -3,7 +3,7 @@
 import "server-only";
 import { type AuditTarget, formatTargets } from "@/lib/contract/audit/audit-items";
 import { RAW_PARAMETER } from "@/lib/contract/console";
-import { type Failure, refusal } from "@/lib/contract/failure";
+import { type Failure, createFailure } from "@/lib/contract/failure";
 import { withSpellingsOf } from "@/lib/contract/json/exact-json";
 import { isObject, objectOf, textOf } from "@/lib/contract/json/json";
 import { answersBytes, isRead, type Operation } from "@/lib/contract/operation";
@@ -44,11 +44,11 @@ type CountedUpload = { body: UploadBody; broken(): "client-gone" | "truncated" |
 function openUpload(request: Request, operation: Operation): Result<CountedUpload, Failure> {
   const contentType = request.headers.get("content-type") ?? "";
   if (operation.body?.kind === "multipart" && !/^multipart\/form-data\s*;.*boundary=/i.test(contentType)) {
-    return failed(refusal("UNSUPPORTED_MEDIA_TYPE", "The body must be multipart/form-data."));
+    return failed(createFailure("UNSUPPORTED_MEDIA_TYPE", "The body must be multipart/form-data."));
   }
   const lengthHeader = request.headers.get("content-length");
   const contentLength = lengthHeader !== null && /^\d+$/.test(lengthHeader) ? Math.min(Number(lengthHeader), Number.MAX_SAFE_INTEGER) : undefined;
-  if (request.body === null && operation.body?.kind === "multipart") return failed(refusal("MISSING_FILE", "The upload is empty."));
+  if (request.body === null && operation.body?.kind === "multipart") return failed(createFailure("MISSING_FILE", "The upload is empty."));
   let broken: "client-gone" | "truncated" | undefined;
   const reader = (request.body ?? new Blob([]).stream()).getReader();
   let receivedBytes = 0;
@@ -174,7 +174,7 @@ async function upload(operation: Operation, context: AuthedContext, access: Acce
   if (!uploadResult.ok) return uploadResult;
   const result = await call(operation, context, access, { ...input, body: uploadResult.value.body });
   const broken = result.ok ? undefined : uploadResult.value.broken();
-  if (broken === "truncated") return failed(refusal("TRUNCATED_UPLOAD", "The upload ended before its announced length."));
+  if (broken === "truncated") return failed(createFailure("TRUNCATED_UPLOAD", "The upload ended before its announced length."));
   if (broken === "client-gone") return failed({ code: "CLIENT_GONE", message: "The upload was cancelled.", status: 0 });
   return result;
 }

@@ -2,7 +2,7 @@
 
 import "server-only";
 import { createHash } from "node:crypto";
-import { type Failure, refusal } from "@/lib/contract/failure";
+import { type Failure, createFailure } from "@/lib/contract/failure";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { objectOf, textOf } from "@/lib/contract/json/json";
 import { parseJson } from "@/lib/contract/json/parse-json";
@@ -35,7 +35,7 @@ const MAX_RESPONSE_LENGTH = 64 * 1024;
 function toOutcome({ answer, failure }: StoredSubmission): SubmissionOutcome {
   if (answer !== undefined) return ok(answer);
   if (failure) return failed({ ...failure, status: 0 });
-  return failed(refusal("INTERNAL", "The console stopped while it waited for the service's response."));
+  return failed(createFailure("INTERNAL", "The console stopped while it waited for the service's response."));
 }
 
 function toReport(outcome: SubmissionOutcome): SubmissionReport {
@@ -119,9 +119,9 @@ const OLDER_HEADER = "x-lightdesk-press";
 export async function submitOnce(context: AuthedContext): Promise<Result<Response, Failure>> {
   const key = context.request.headers.get(IDEMPOTENCY_HEADER);
   if (context.request.headers.has(OLDER_HEADER))
-    return failed(refusal("PAGE_OUT_OF_DATE", "This page is older than the console. Nothing was sent. Reload the page and try again."));
+    return failed(createFailure("PAGE_OUT_OF_DATE", "This page is older than the console. Nothing was sent. Reload the page and try again."));
   if (key === null) return runOperation(operations.submitPrompt, context, ok({}));
-  if (!isIdempotencyKey(key)) return failed(refusal("BAD_REQUEST", `${IDEMPOTENCY_HEADER} must be 16 to 64 letters, digits and hyphens.`));
+  if (!isIdempotencyKey(key)) return failed(createFailure("BAD_REQUEST", `${IDEMPOTENCY_HEADER} must be 16 to 64 letters, digits and hyphens.`));
   const body = await readBody(context);
   if (!body.ok) return body;
   const outcome = await submitInFlight(context, key, body.value);
@@ -145,7 +145,7 @@ async function submitInFlight(context: AuthedContext, key: string, body: Uint8Ar
   }
 }
 
-const unsentOutcome = failed(refusal("SERVICE_UNAVAILABLE", "The console failed before it sent the request. Nothing was sent."));
+const unsentOutcome = failed(createFailure("SERVICE_UNAVAILABLE", "The console failed before it sent the request. Nothing was sent."));
 
 type RawSubmission = { body: Uint8Array<ArrayBuffer>; contentHash: string };
 
@@ -227,7 +227,7 @@ function reportRepeat({ annotateAudit }: AuthedContext, outcome: SubmissionOutco
 }
 
 function conflictingContent(): Failure {
-  return refusal("CONFLICT", `This ${IDEMPOTENCY_HEADER} was used for another submission.`);
+  return createFailure("CONFLICT", `This ${IDEMPOTENCY_HEADER} was used for another submission.`);
 }
 
 /** For a browser that missed the response. Sends nothing, waits for an active submission, and returns only the member's own. */
@@ -238,5 +238,5 @@ export async function readSubmission(context: AuthedContext, key: string): Promi
   const storedOutcome = await findStoredOutcome(context, key);
   return storedOutcome
     ? ok(toReport(toOutcome(storedOutcome)))
-    : failed(refusal("NOT_FOUND", "No submission with this key was sent to a service."));
+    : failed(createFailure("NOT_FOUND", "No submission with this key was sent to a service."));
 }

@@ -3,7 +3,7 @@
 import "server-only";
 import { formatTargets } from "@/lib/contract/audit/audit-items";
 import { CONNECTION_PARAMETER } from "@/lib/contract/console";
-import { type Failure, isNotThere } from "@/lib/contract/failure";
+import { type Failure, isNotFound } from "@/lib/contract/failure";
 import { operations } from "@/lib/contract/operations";
 import { type Asset, type AssetsAnswer, type AssetsQuery } from "@/lib/contract/schemas/asset";
 import { failed, ok, type Result } from "@/lib/shared/result";
@@ -37,7 +37,7 @@ export async function getMaskLayer(
   if (!query.ok) return query;
   const layers = await access.value.upstream.call(operations.getMaskLayers, { query: query.value, signal });
   if (layers.ok) return ok({ mask: redactForBrowser(layers.value.mask, access.value) ?? null });
-  return isNotThere(layers.failure) ? ok({ mask: null }) : failed(redactForBrowser(layers.failure, access.value));
+  return isNotFound(layers.failure) ? ok({ mask: null }) : failed(redactForBrowser(layers.failure, access.value));
 }
 
 const { createAssetFromHash } = operations;

@@ -2,7 +2,7 @@
 
 import "server-only";
 import { runnerProblems } from "@/lib/contract/connections";
-import { type ErrorCode, type Failure, refusal } from "@/lib/contract/failure";
+import { type ErrorCode, type Failure, createFailure } from "@/lib/contract/failure";
 import { type Runner, type RunnerFailure, type RunnerSaved, type ServiceRunners } from "@/lib/contract/runners/runners";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { type Parts } from "../composition-type";
@@ -38,5 +38,5 @@ export async function removeRunner({ serviceRunners }: Parts<"serviceRunners">, 
 
 function toFailure({ code, message }: RunnerFailure): Failure {
   const failureCode = Object.entries(errorCodes).find(([theirs]) => theirs === code)?.[1] ?? "INTERNAL";
-  return refusal(failureCode, message);
+  return createFailure(failureCode, message);
 }

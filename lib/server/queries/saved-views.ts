@@ -2,8 +2,8 @@
 
 import "server-only";
 import { type SavedView, type ViewScreen, viewScreens } from "@/lib/contract/console";
-import { type Failure, refusal } from "@/lib/contract/failure";
-import { searchNames } from "@/lib/contract/jobs/job-list";
+import { type Failure, createFailure } from "@/lib/contract/failure";
+import { searchParamNames } from "@/lib/contract/jobs/job-list";
 import { hasRole } from "@/lib/contract/people/roles";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { type Context, type Viewer } from "../auth/viewer";
@@ -31,9 +31,9 @@ export async function createSavedView(
   { composition: { store, now }, viewer }: Context,
   body: NewSavedView,
 ): Promise<Result<SavedView, Failure>> {
-  if (body.team && !hasRole(viewer.role, "operator")) return failed(refusal("ROLE_TOO_LOW", "Only operators can make a view of the team."));
+  if (body.team && !hasRole(viewer.role, "operator")) return failed(createFailure("ROLE_TOO_LOW", "Only operators can make a view of the team."));
   if ((await store.savedViews.listFor(viewer.memberId, body.screen)).length >= MAX_VIEWS) {
-    return failed(refusal("INVALID_BODY", `There are ${MAX_VIEWS} views already.`));
+    return failed(createFailure("INVALID_BODY", `There are ${MAX_VIEWS} views already.`));
   }
   const { screen, name, query, team, isDefault } = body;
   const memberId = team ? undefined : viewer.memberId;
@@ -50,7 +50,7 @@ export async function changeSavedView(
 ): Promise<Result<SavedView, Failure>> {
   const { savedViews } = store;
   const view = await savedViews.getFor(viewer.memberId, id);
-  if (!view) return failed(refusal("NOT_FOUND", "There is no such view."));
+  if (!view) return failed(createFailure("NOT_FOUND", "There is no such view."));
   const { name, query, isDefault } = change;
   if ((name !== undefined || query !== undefined) && !canChangeView(viewer, view)) return failed(tooLow());
   await savedViews.change(id, { name, query: query === undefined ? undefined : cleanQuery(view.screen, query) });
@@ -64,16 +64,16 @@ export async function changeSavedView(
 export async function removeSavedView({ composition: { store }, viewer }: Context, id: string): Promise<Result<{ name: string }, Failure>> {
   const { savedViews } = store;
   const view = await savedViews.getFor(viewer.memberId, id);
-  if (!view) return failed(refusal("NOT_FOUND", "There is no such view."));
+  if (!view) return failed(createFailure("NOT_FOUND", "There is no such view."));
   if (!canChangeView(viewer, view)) return failed(tooLow());
-  return (await savedViews.remove(id)) ? ok({ name: view.name }) : failed(refusal("NOT_FOUND", "There is no such view."));
+  return (await savedViews.remove(id)) ? ok({ name: view.name }) : failed(createFailure("NOT_FOUND", "There is no such view."));
 }
 
 function canChangeView(viewer: Viewer, view: StoredView): boolean {
   return view.memberId === viewer.memberId || (view.memberId === undefined && hasRole(viewer.role, "operator"));
 }
 
-const tooLow = () => refusal("ROLE_TOO_LOW", "Only operators can change a view of the team.");
+const tooLow = () => createFailure("ROLE_TOO_LOW", "Only operators can change a view of the team.");
 
 function toSavedView(viewer: Viewer, view: StoredView, defaultId: string | undefined): SavedView {
   const { id, name, query, memberId } = view;
@@ -82,8 +82,8 @@ function toSavedView(viewer: Viewer, view: StoredView, defaultId: string | undef
 
 /** The query parameters of a view. The page number, the connection and an open job are not part of it. */
 const viewParams: Readonly<Record<ViewScreen, readonly string[]>> = {
-  jobs: ["status", "workflow_id", "output_type", ...searchNames, "sort_by", "sort_order", "limit", "inputs"],
-  history: ["status", "workflow_id", "output_type", ...searchNames, "max_items", "inputs"],
+  jobs: ["status", "workflow_id", "output_type", ...searchParamNames, "sort_by", "sort_order", "limit", "inputs"],
+  history: ["status", "workflow_id", "output_type", ...searchParamNames, "max_items", "inputs"],
   assets: [
     ...["include_tags", "exclude_tags", "layers", "name_contains", "metadata_filter", "include_public", "sort", "order", "limit"],
     ...["look", "size", "fit", "by"],

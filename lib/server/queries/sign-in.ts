@@ -1,7 +1,7 @@
 // Options of the sign-in and set-up pages.
 
 import "server-only";
-import { type Failure, refusal } from "@/lib/contract/failure";
+import { type Failure, createFailure } from "@/lib/contract/failure";
 import { type MemberMethods, type SignInChoices, type SignInMethods } from "@/lib/contract/people/sign-in";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { isSignInByAddress } from "../auth/account";
@@ -58,9 +58,9 @@ export async function disconnectProvider(context: Context, id: string): Promise<
   // Password use after a reset link doesn't count, because it ends within a day.
   const hasPassword = password && env.passwordSignIn;
   if (!hasPassword && connected.every((provider) => provider.id === id))
-    return failed(refusal("CONFLICT", "This is your only way to sign in."));
+    return failed(createFailure("CONFLICT", "This is your only way to sign in."));
   if (await store.identities.unlink(context.viewer.memberId, id)) return ok(undefined);
-  return failed(refusal("NOT_FOUND", "It is not connected."));
+  return failed(createFailure("NOT_FOUND", "It is not connected."));
 }
 
 type SetUpState = "open" | "over" | "unknown" | "noToken";

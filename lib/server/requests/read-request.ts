@@ -3,7 +3,7 @@
 import "server-only";
 import { type z } from "zod";
 import { CONNECTION_PARAMETER, RAW_PARAMETER } from "@/lib/contract/console";
-import { type Failure, refusal } from "@/lib/contract/failure";
+import { type Failure, createFailure } from "@/lib/contract/failure";
 import { maxExactNumbers, parseExactJson, TooManyExactNumbers } from "@/lib/contract/json/parse-json";
 import { type Operation } from "@/lib/contract/operation";
 import { unknownFilter } from "@/lib/contract/schemas/lenient";
@@ -71,8 +71,8 @@ export async function readBody({ composition, request }: Sender, maxBytes = MAX_
   const bodyPromise = readBytes(request.body, maxBytes).catch(() => "client-gone" as const);
   const bytes = await withTimeout(bodyPromise, requestTimeoutMs, () => "late" as const);
   if (bytes === "client-gone") return failed(clientGone());
-  if (bytes === "late") return failed(refusal("REQUEST_TIMEOUT", `The body was not complete after ${requestTimeoutMs / 1000} s.`));
-  return bytes ? ok(new Uint8Array(bytes)) : failed(refusal("FILE_TOO_LARGE", `The body is larger than ${maxBytes} bytes.`));
+  if (bytes === "late") return failed(createFailure("REQUEST_TIMEOUT", `The body was not complete after ${requestTimeoutMs / 1000} s.`));
+  return bytes ? ok(new Uint8Array(bytes)) : failed(createFailure("FILE_TOO_LARGE", `The body is larger than ${maxBytes} bytes.`));
 }
 
 export async function readJson<T>(sender: Sender, schema: z.ZodType<T>, maxBytes?: number): Promise<Result<T, Failure>> {
@@ -86,14 +86,14 @@ export async function readJson<T>(sender: Sender, schema: z.ZodType<T>, maxBytes
     const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes.value);
     // The service has the same limit. Without it, the stack could overflow.
     const exceeded = exceededBound(text, { depth: MAX_JSON_DEPTH, ...bodyBounds });
-    if (exceeded === "depth") return failed(refusal("INVALID_JSON", `The JSON is nested more than ${MAX_JSON_DEPTH} levels deep.`));
-    if (exceeded) return failed(refusal("INVALID_JSON", `The JSON has more than ${bodyBounds[exceeded]} ${exceeded}.`));
+    if (exceeded === "depth") return failed(createFailure("INVALID_JSON", `The JSON is nested more than ${MAX_JSON_DEPTH} levels deep.`));
+    if (exceeded) return failed(createFailure("INVALID_JSON", `The JSON has more than ${bodyBounds[exceeded]} ${exceeded}.`));
     // Some operations take no body at all.
     json =
       text.trim() === "" && schema.safeParse(undefined).success ? undefined : parseExactJson(text, { maxNumbers: maxExactNumbers.text });
   } catch (error) {
-    if (error instanceof TooManyExactNumbers) return failed(refusal("INVALID_JSON", error.message));
-    return failed(refusal("INVALID_JSON", "The body is not JSON."));
+    if (error instanceof TooManyExactNumbers) return failed(createFailure("INVALID_JSON", error.message));
+    return failed(createFailure("INVALID_JSON", "The body is not JSON."));
   }
   await yieldIfLarge();
   const parsed = schema.safeParse(json);
@@ -106,5 +106,5 @@ type Issue = { path: readonly PropertyKey[]; message: string };
 function toInvalidRequest(code: "INVALID_QUERY" | "INVALID_BODY", problems: readonly Issue[]): Failure {
   const issues = problems.slice(0, 20).map((issue) => ({ path: issue.path.map(String).join("."), message: issue.message }));
   const first = issues[0];
-  return refusal(code, first ? `${first.path || "body"}: ${first.message}` : "The request is not valid.", issues);
+  return createFailure(code, first ? `${first.path || "body"}: ${first.message}` : "The request is not valid.", issues);
 }

@@ -1,7 +1,7 @@
 // Responses of the console's routes: JSON, failures, streamed text and bytes.
 
 import "server-only";
-import { errorStatus, type Failure, isErrorCode, refusal } from "@/lib/contract/failure";
+import { errorStatus, type Failure, isErrorCode, createFailure } from "@/lib/contract/failure";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { decodePercent, toPlainLine } from "@/lib/contract/plain-line";
 import { LENGTH_HEADER, UNREADABLE_HEADER } from "@/lib/shared/headers";
@@ -164,7 +164,7 @@ export function fileResponse(body: ReadableStream<Uint8Array> | null, name: stri
 /** The failure with the size of the whole file, so that the client can retry with a valid range. */
 export async function rangeNotSatisfiable(from: Response, requestId: string): Promise<Response> {
   await from.body?.cancel();
-  const response = failureResponse(refusal("RANGE_NOT_SATISFIABLE", "The file does not have this range."), requestId);
+  const response = failureResponse(createFailure("RANGE_NOT_SATISFIABLE", "The file does not have this range."), requestId);
   const range = from.headers.get("content-range");
   if (range !== null) response.headers.set("content-range", range);
   return response;

@@ -4,7 +4,7 @@ import "server-only";
 import { randomBytes, randomUUID } from "node:crypto";
 import { Blake3Hasher } from "@napi-rs/blake-hash";
 import { type z } from "zod";
-import { type Failure, refusal } from "@/lib/contract/failure";
+import { type Failure, createFailure } from "@/lib/contract/failure";
 import { operations } from "@/lib/contract/operations";
 import { toPlainLine } from "@/lib/contract/plain-line";
 import { maskText } from "@/lib/contract/secrets/secret-texts";
@@ -30,7 +30,7 @@ type Body = z.output<typeof shareBodySchema>;
 const MAX_CONCURRENT = 6;
 const MAX_TEXT_LENGTH = 20_000;
 
-const serviceDisconnected = refusal("UPSTREAM_ERROR", "The service disconnected while reading the files. Nothing was shared. Try again.");
+const serviceDisconnected = createFailure("UPSTREAM_ERROR", "The service disconnected while reading the files. Nothing was shared. Try again.");
 
 export async function createShare(access: Access, body: Body, signal: AbortSignal): Promise<Result<CreatedShare, Failure>> {
   const { store, now } = access.composition;
@@ -39,14 +39,14 @@ export async function createShare(access: Access, body: Body, signal: AbortSigna
   const uncleanableItems = body.keepsMetadata ? [] : result.value.filter((item) => !isClean(item));
   if (uncleanableItems.length > 0 && !body.leavesOut) {
     const details: NotCleanableDetails = { notCleanable: uncleanableItems.map(({ name }) => name) };
-    return failed(refusal("UNPROCESSABLE", "Metadata cannot be removed from some of these files.", details));
+    return failed(createFailure("UNPROCESSABLE", "Metadata cannot be removed from some of these files.", details));
   }
   const shareableItems = result.value.filter((item) => !uncleanableItems.includes(item)).slice(0, MAX_SHARED);
-  if (shareableItems.length === 0) return failed(refusal("UNPROCESSABLE", "There is nothing to share."));
+  if (shareableItems.length === 0) return failed(createFailure("UNPROCESSABLE", "There is nothing to share."));
   const descriptions = await mapWithLimit(shareableItems, (item) => describeItem(access, item, signal));
   if (descriptions.includes("broke off")) return failed(serviceDisconnected);
   const items = descriptions.filter((item) => typeof item === "object");
-  if (items.length === 0) return failed(refusal("UNPROCESSABLE", "The service did not hand out any of these files. Try again later."));
+  if (items.length === 0) return failed(createFailure("UNPROCESSABLE", "The service did not hand out any of these files. Try again later."));
   const token = randomBytes(32).toString("base64url");
   const createdAt = now();
   const expiresAt = createdAt + body.expiresInMs;

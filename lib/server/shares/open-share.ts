@@ -2,7 +2,7 @@
 
 import "server-only";
 import { createHmac, timingSafeEqual } from "node:crypto";
-import { type Failure, refusal } from "@/lib/contract/failure";
+import { type Failure, createFailure } from "@/lib/contract/failure";
 import { hasRole } from "@/lib/contract/people/roles";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { type Viewer } from "../auth/viewer";
@@ -13,13 +13,13 @@ import { type Share } from "../store/shares";
 
 export const MIN_ROLE = "operator";
 /** The same response for every link that doesn't open a share. */
-export const shareNotFound = refusal("NOT_FOUND", "This link does not work.");
+export const shareNotFound = createFailure("NOT_FOUND", "This link does not work.");
 /** For a visitor who may retry soon. */
 export const tooManyShareRequests = {
-  ...refusal("SERVICE_UNAVAILABLE", "Too many requests for this at once. Try again in a moment."),
+  ...createFailure("SERVICE_UNAVAILABLE", "Too many requests for this at once. Try again in a moment."),
   retryAfterMs: 5000,
 };
-export const shareLocked = refusal("UNAUTHORIZED", "This share needs its password.");
+export const shareLocked = createFailure("UNAUTHORIZED", "This share needs its password.");
 
 export type OpenedShare = { share: Share; maker: string; access: Access };
 

@@ -4,7 +4,7 @@ import "server-only";
 import { type z } from "zod";
 import { type DownloadState, downloadStates, type DownloadTask, type DownloadTasks, maskAddresses } from "@/lib/contract/assets/file-refs";
 import { formatTargets } from "@/lib/contract/audit/audit-items";
-import { type Failure, isMissingOperation, refusal } from "@/lib/contract/failure";
+import { type Failure, isMissingOperation, createFailure } from "@/lib/contract/failure";
 import { numberOf, objectOf, textOf } from "@/lib/contract/json/json";
 import { own } from "@/lib/contract/json/own";
 import { operations } from "@/lib/contract/operations";
@@ -164,9 +164,9 @@ export async function retryDownload(context: AuthedContext): Promise<Result<Down
   const task = await findDownload(context);
   if (!task.ok) return task;
   const { row, access } = task.value;
-  if (!toDownloadTask(row).canRetry) return failed(refusal("CONFLICT", "The download has not failed."));
+  if (!toDownloadTask(row).canRetry) return failed(createFailure("CONFLICT", "The download has not failed."));
   const body = openRequest(context.composition.ring, row);
-  if (!body) return failed(refusal("CONFLICT", "The address of this download can no longer be read. Enter it again."));
+  if (!body) return failed(createFailure("CONFLICT", "The address of this download can no longer be read. Enter it again."));
   const result = await access.upstream.exchange(operations.downloadAsset, { json: body });
   if (!result.ok) return failed(redactForBrowser(result.failure, access));
   const { downloadTasks } = context.composition.store;
@@ -192,14 +192,14 @@ export async function forgetDownload(context: AuthedContext): Promise<Result<und
   const result = await findDownload(context);
   if (!result.ok) return result;
   const { row } = result.value;
-  if (row.endedAt === undefined) return failed(refusal("CONFLICT", "The download is still in progress."));
+  if (row.endedAt === undefined) return failed(createFailure("CONFLICT", "The download is still in progress."));
   await context.composition.store.downloadTasks.remove(row.id);
   return ok(undefined);
 }
 
 async function findDownload(context: AuthedContext): Promise<Result<{ row: StoredDownload; access: Access }, Failure>> {
   const row = await context.composition.store.downloadTasks.get(getIdParam(context));
-  const notFound = failed(refusal("NOT_FOUND", "There is no such download."));
+  const notFound = failed(createFailure("NOT_FOUND", "There is no such download."));
   if (!row) return notFound;
   const access = await openConnection(context, row.connectionId);
   if (!access.ok) return access.failure.code === "NOT_FOUND" ? notFound : access;
@@ -213,5 +213,5 @@ async function reload(context: AuthedContext, access: Access, id: string): Promi
   const storedRow = await downloadTasks.get(id);
   if (storedRow && storedRow.endedAt === undefined) await refreshOne(context, access, storedRow);
   const row = await downloadTasks.get(id);
-  return row ? ok(toDownloadTask(row)) : failed(refusal("NOT_FOUND", "There is no such download."));
+  return row ? ok(toDownloadTask(row)) : failed(createFailure("NOT_FOUND", "There is no such download."));
 }

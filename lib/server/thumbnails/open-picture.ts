@@ -1,7 +1,7 @@
 // Opens the source image of a thumbnail.
 
 import "server-only";
-import { type Failure, isNotThere, refusal } from "@/lib/contract/failure";
+import { type Failure, isNotFound, createFailure } from "@/lib/contract/failure";
 import { isObject } from "@/lib/contract/json/json";
 import { operations } from "@/lib/contract/operations";
 import { TOO_LARGE_HEADER } from "@/lib/shared/picture-size";
@@ -17,7 +17,7 @@ import { isEmbedded } from "../upstream/send";
 type Size = { width: number; height: number };
 
 export function tooLargeToShow({ width, height }: Size): Failure {
-  return refusal("UNPROCESSABLE", "The picture is too large to preview.", { width, height });
+  return createFailure("UNPROCESSABLE", "The picture is too large to preview.", { width, height });
 }
 
 /** Undefined for any other failure. */
@@ -28,7 +28,7 @@ export function headersIfTooLarge({ code, details }: Failure): Record<string, st
 }
 
 /** The content could not be read completely, for example because it is too large or its end is missing. */
-export const previewNotFound = refusal("NOT_FOUND", "There is no preview.");
+export const previewNotFound = createFailure("NOT_FOUND", "There is no preview.");
 /** The service has no preview now, but may have one later. */
 export const noPreviewYet: Failure = { ...previewNotFound };
 /** The content was read completely, but is not a picture. */
@@ -116,7 +116,7 @@ async function openPicture(access: Access, source: PictureSource, openOptions: O
     ? await openPreview(access, source.preview_url, openOptions)
     : await openView(access, toFileSubject(source), openOptions);
   // The asset exists without a picture, for example on a service that delivers no files.
-  return !result.ok && isNotThere(result.failure) ? failed(noPreviewYet) : result;
+  return !result.ok && isNotFound(result.failure) ? failed(noPreviewYet) : result;
 }
 
 export function toFileSubject({ asset_hash: hash, name }: PictureSource): FileSubject {

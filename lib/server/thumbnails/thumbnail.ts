@@ -2,7 +2,7 @@
 
 import "server-only";
 import { createHash } from "node:crypto";
-import { type Failure, refusal } from "@/lib/contract/failure";
+import { type Failure, createFailure } from "@/lib/contract/failure";
 import { createLimiter, type Limiter } from "@/lib/shared/async";
 import { type DiskCache } from "@/lib/shared/disk-cache";
 import { failed, ok, type Result } from "@/lib/shared/result";
@@ -38,7 +38,7 @@ const limitLargeFiles = createLimiter(12);
 /** Smaller files do not wait for other connections' large files, which may arrive slowly. */
 const SMALL_BYTES = 4 * 1024 ** 2;
 
-const unavailable = refusal("SERVICE_UNAVAILABLE", "Pictures from this service are not loading right now.");
+const unavailable = createFailure("SERVICE_UNAVAILABLE", "Pictures from this service are not loading right now.");
 
 export function getThumbnail(
   access: Access,

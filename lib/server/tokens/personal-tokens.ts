@@ -4,7 +4,7 @@ import "server-only";
 import { randomBytes } from "node:crypto";
 import { formatPerson } from "@/lib/contract/audit/audit";
 import { formatTargets } from "@/lib/contract/audit/audit-items";
-import { type Failure, invalidField, refusal } from "@/lib/contract/failure";
+import { type Failure, createFieldFailure, createFailure } from "@/lib/contract/failure";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { hasRole } from "@/lib/contract/people/roles";
 import { type NewTokenView, type TokenBody, type TokenView } from "@/lib/contract/people/tokens";
@@ -23,11 +23,11 @@ export async function createToken(context: Context, body: TokenBody): Promise<Re
   if (!hasRole(context.viewer.role, body.role)) return failed(roleTooLow(context.viewer.role, body.role));
   const { operations, connection, connections } = body;
   if (Array.isArray(operations) && !operations.every(isSelectableOperation))
-    return failed(invalidField("operations", "contains an unknown operation"));
+    return failed(createFieldFailure("operations", "contains an unknown operation"));
   const usable = new Set((await usableConnections(context)).map(({ id }) => id));
   if (![connection, ...(connections ?? [])].every((id) => usable.has(id)))
-    return failed(invalidField("connections", "contains a connection that you can't use"));
-  if (connections && !connections.includes(connection)) return failed(invalidField("connection", "is not one of the chosen connections"));
+    return failed(createFieldFailure("connections", "contains a connection that you can't use"));
+  if (connections && !connections.includes(connection)) return failed(createFieldFailure("connection", "is not one of the chosen connections"));
   const token = `ld_${randomBytes(32).toString("hex")}`;
   const createdAt = now();
   const newToken = await store.tokens.create({
@@ -42,7 +42,7 @@ export async function createToken(context: Context, body: TokenBody): Promise<Re
     expiresAt: body.days === null ? undefined : createdAt + body.days * DAY_MS,
   });
   // Names must differ, because the audit log identifies tokens by name.
-  if (newToken === "taken") return failed(invalidField("name", "is already used by another of your tokens"));
+  if (newToken === "taken") return failed(createFieldFailure("name", "is already used by another of your tokens"));
   if (newToken === "full") return failed(tooManyTokens);
   const [view] = await toViews(context, [newToken]);
   return view ? ok({ token, view }) : failed(noSuchToken);
@@ -99,5 +99,5 @@ async function toViews(context: Context, tokens: readonly Token[]): Promise<Toke
   }));
 }
 
-const noSuchToken = refusal("NOT_FOUND", "There is no such token.");
-const tooManyTokens = refusal("CONFLICT", `You have ${MAX_TOKENS} tokens. Revoke one first.`);
+const noSuchToken = createFailure("NOT_FOUND", "There is no such token.");
+const tooManyTokens = createFailure("CONFLICT", `You have ${MAX_TOKENS} tokens. Revoke one first.`);

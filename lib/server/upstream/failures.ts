@@ -2,7 +2,7 @@
 
 import "server-only";
 import { ROOT_FOLDER } from "@/lib/contract/assets/file-refs";
-import { codeByStatus, type Failure, parseFailure } from "@/lib/contract/failure";
+import { getCodeByStatus, type Failure, parseFailure } from "@/lib/contract/failure";
 import { isTerminalWord, type KnownJobState, toJobState } from "@/lib/contract/jobs/job-list";
 import { isObject, textOf } from "@/lib/contract/json/json";
 import { own } from "@/lib/contract/json/own";
@@ -136,7 +136,7 @@ export function refusal(response: Response, body: string, { operation, now }: { 
   if (status === 504) return { ...failure, code: "UPSTREAM_TIMEOUT" };
   if (operation && isMissingService(operation, status)) return asUpstreamNotFound(failure);
   if (operation && isAbsentStatus(operation, status)) return notImplementedByService(operation, failure);
-  if (consoleCodes.has(failure.code) || failure.code.startsWith("UPSTREAM_")) return { ...failure, code: codeByStatus(failure) };
+  if (consoleCodes.has(failure.code) || failure.code.startsWith("UPSTREAM_")) return { ...failure, code: getCodeByStatus(failure) };
   // The input is in the body, so the query can't be wrong, whatever the service reports.
   if (failure.code === "INVALID_QUERY" && operation?.body) return { ...failure, code: "BAD_REQUEST" };
   return failure;

@@ -3,7 +3,7 @@
 import "server-only";
 import { randomBytes, randomUUID } from "node:crypto";
 import { CONNECTION_PARAMETER } from "@/lib/contract/console";
-import { type Failure, invalidField, refusal } from "@/lib/contract/failure";
+import { type Failure, createFieldFailure, createFailure } from "@/lib/contract/failure";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { type DeliveryView, OLD_WEBHOOK_SECRET_MS, type WebhookSaved, type WebhookView } from "@/lib/contract/webhook-events";
 import { type WebhookBody, type WebhookChange, type WebhookPayload } from "@/lib/contract/webhooks";
@@ -16,8 +16,8 @@ import { openTarget, sealTarget, type WebhookTarget } from "./sealed-target";
 
 const MAX_WEBHOOKS = 100;
 const MAX_LISTED_DELIVERIES = 200;
-const noSuchWebhook = refusal("NOT_FOUND", "There is no such webhook.");
-const noSuchDelivery = refusal("NOT_FOUND", "There is no such delivery.");
+const noSuchWebhook = createFailure("NOT_FOUND", "There is no such webhook.");
+const noSuchDelivery = createFailure("NOT_FOUND", "There is no such delivery.");
 
 export async function listWebhooks({ store, now }: Parts<"store" | "now">): Promise<WebhookView[]> {
   const [webhooks, last] = await Promise.all([store.webhooks.list(), store.webhooks.lastDeliveries()]);
@@ -26,11 +26,11 @@ export async function listWebhooks({ store, now }: Parts<"store" | "now">): Prom
 
 export async function createWebhook(composition: Composition, body: WebhookBody): Promise<Result<WebhookSaved, Failure>> {
   const { store, ring, now, webhooks } = composition;
-  if (!(await store.connections.getFor("", body.connection))) return failed(invalidField("connection", "is not one of the team's"));
+  if (!(await store.connections.getFor("", body.connection))) return failed(createFieldFailure("connection", "is not one of the team's"));
   const urlFailure = checkUrl(composition, body);
   if (urlFailure) return failed(urlFailure);
   if ((await store.webhooks.list()).length >= MAX_WEBHOOKS)
-    return failed(refusal("CONFLICT", `There are ${MAX_WEBHOOKS} webhooks already.`));
+    return failed(createFailure("CONFLICT", `There are ${MAX_WEBHOOKS} webhooks already.`));
   const id = `wh_${randomBytes(9).toString("hex")}`;
   const secret = createSecret();
   const { connection: connectionId, name, url, format, events, includesPrompts, isEnabled } = body;
@@ -56,7 +56,7 @@ export async function changeWebhook(composition: Composition, id: string, change
   if (!previous) return failed(noSuchWebhook);
   if (!target && (url === undefined || renewSecret === undefined))
     return failed(
-      refusal("CONFLICT", "The stored address cannot be opened with the console's encryption keys. Enter it again, with a new secret."),
+      createFailure("CONFLICT", "The stored address cannot be opened with the console's encryption keys. Enter it again, with a new secret."),
     );
   const changed = { ...previous, ...settings };
   const urlFailure = checkUrl(composition, { url: url ?? target?.url ?? "", format: changed.format });
@@ -71,7 +71,7 @@ export async function changeWebhook(composition: Composition, id: string, change
   const oldUntil = isRenewed ? (oldSecret === undefined ? undefined : now() + OLD_WEBHOOK_SECRET_MS) : previous.oldUntil;
   const webhook = { ...changed, origin: new URL(newTarget.url).origin, sealed: sealTarget(ring, id, newTarget), oldUntil };
   if (!(await store.webhooks.change(previous, webhook, now())))
-    return failed(refusal("CONFLICT", "The webhook was changed meanwhile. Reload, then try again."));
+    return failed(createFailure("CONFLICT", "The webhook was changed meanwhile. Reload, then try again."));
   webhooks.changed(webhook.connectionId);
   // A webhook that was a chat's has a secret that was never shown.
   const showsSecret = changed.format === "standard" && (isRenewed || previous.format !== "standard");
@@ -128,9 +128,9 @@ export async function resendDelivery(
 function checkUrl({ env }: Parts<"env">, { url, format }: Pick<WebhookBody, "url" | "format">): Failure | undefined {
   const { protocol, hostname, port, pathname } = new URL(url);
   if (protocol !== "https:" && !isTrustedHost(env.trustedHosts, hostname, port))
-    return invalidField("url", "must begin with https://, unless its host is in LIGHTDESK_TRUSTED_HOSTS");
+    return createFieldFailure("url", "must begin with https://, unless its host is in LIGHTDESK_TRUSTED_HOSTS");
   if (format === "ntfy" && pathname.replaceAll("/", "") === "")
-    return invalidField("url", "must end with a topic, such as https://ntfy.sh/my-topic");
+    return createFieldFailure("url", "must end with a topic, such as https://ntfy.sh/my-topic");
   return undefined;
 }
 

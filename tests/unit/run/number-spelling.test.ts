@@ -8,7 +8,7 @@ import { withSamplePictures } from "@/components/run/workflow/run-sources";
 import { leftOut } from "@/components/run/workflow/workflow-contents";
 import { mergeFields } from "@/components/transfers/uploads/asset-fields-form";
 import { toApiWorkflow } from "@/lib/contract/editor-workflow/index";
-import { writable } from "@/lib/contract/editor-workflow/write-file";
+import { createEditableFile } from "@/lib/contract/editor-workflow/write-file";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { type JsonObject } from "@/lib/contract/json/json";
 import { parseExactJson } from "@/lib/contract/json/parse-json";
@@ -49,7 +49,7 @@ it("sends and saves values of the editor's file with their spelling", () => {
   const file = parseExactJson<{ nodes: unknown[] }>(text);
   const { graph } = toApiWorkflow(file, info);
   expect(writeExactJson(graph)).toContain('"inputs":{"cfg":8.0,"steps":20,"denoise":1e0}');
-  const savedFile = writable(file, info).withValues(withInput(graph, "1", "steps", 25)).file;
+  const savedFile = createEditableFile(file, info).withValues(withInput(graph, "1", "steps", 25)).file;
   expect(writeExactJson(savedFile)).toBe(text.replace("20", "25"));
 });
 
@@ -118,7 +118,7 @@ it("keeps spellings in a saved file and in the metadata of an upload", () => {
   const text = `{${spelled},"nodes":[{"id":1,${spelled},"type":"Mix","widgets_values":[8.0,20,1e0]}],"links":[],"definitions":${subgraphs}}`;
   const file = parseExactJson<JsonObject & { nodes: unknown[] }>(text);
   const { graph } = toApiWorkflow(file, info);
-  const savedFile = writable(file, info).withValues(withInput(graph, "1", "steps", 25)).file;
+  const savedFile = createEditableFile(file, info).withValues(withInput(graph, "1", "steps", 25)).file;
   expect(writeExactJson(savedFile).split(spelled)).toHaveLength(4);
   const about = (metadata: JsonObject) => ({ name: "a", tags: [], metadata });
   expect(writeExactJson(mergeFields(about(parsed('"a":1.0')), about(parsed('"b":2.0'))).metadata)).toBe(`{${spelled},"a":1.0,"b":2.0}`);

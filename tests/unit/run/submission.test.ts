@@ -7,7 +7,7 @@ import { type Answer, createRunStore, type RunStore } from "@/components/run/run
 import { judge } from "@/components/run/submit/attempt";
 import { toSubmission } from "@/components/run/submit/submission";
 import { openWorkflow } from "@/components/run/workflow/open-workflow";
-import { writable } from "@/lib/contract/editor-workflow/write-file";
+import { createEditableFile } from "@/lib/contract/editor-workflow/write-file";
 import { filledTexts } from "@/lib/contract/nodes/fill-texts";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { failed, ok } from "@/lib/shared/result";
@@ -34,7 +34,7 @@ describe("the submission", () => {
     };
     const fill = (now: Graph) => filledTexts(now, info, { at: new Date(2026, 1, 1), draw: 0 });
     const order = { nodeId: "1", input: "seed", values: [8, 9], seedsOf: () => [], fill };
-    const submissions = plannedOf(planOf(openedWorkflow, "n", order), writable(drawing, info).withValues).map(
+    const submissions = plannedOf(planOf(openedWorkflow, "n", order), createEditableFile(drawing, info).withValues).map(
       ({ make }) => make().submission,
     );
     expect(submissions.map((submission) => submission.prompt["1"]?.inputs)).toEqual([

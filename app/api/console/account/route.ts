@@ -1,5 +1,5 @@
 import { accountChangeSchema } from "@/lib/contract/console";
-import { refusal } from "@/lib/contract/failure";
+import { createFailure } from "@/lib/contract/failure";
 import { changeAccount } from "@/lib/server/auth/account";
 import { consoleBodyRoute, consoleRoute } from "@/lib/server/bff/routes";
 import { clientAddress } from "@/lib/server/limits/attempt-limit";
@@ -9,7 +9,7 @@ import { failed, ok } from "@/lib/shared/result";
 
 export const GET = consoleRoute("readAccount", "runner", async (context) => {
   const member = await getAccount(context);
-  return member ? ok(jsonResponse({ member })) : failed(refusal("UNAUTHORIZED", "Sign in first."));
+  return member ? ok(jsonResponse({ member })) : failed(createFailure("UNAUTHORIZED", "Sign in first."));
 });
 
 export const PUT = consoleBodyRoute(

@@ -1,5 +1,5 @@
 import { formatTargets } from "@/lib/contract/audit/audit-items";
-import { refusal } from "@/lib/contract/failure";
+import { createFailure } from "@/lib/contract/failure";
 import { shareBodySchema } from "@/lib/contract/share";
 import { guarded } from "@/lib/server/bff/guard";
 import { consoleRoute } from "@/lib/server/bff/routes";
@@ -20,7 +20,7 @@ export const POST = guarded(
     const access = await openConnection(context, getConnectionParam(context.request));
     if (!access.ok) return access;
     annotateAudit({ connectionId: access.value.connection.id });
-    if (!context.composition.env.shares) return failed(refusal("FORBIDDEN", "Shares are switched off for this console."));
+    if (!context.composition.env.shares) return failed(createFailure("FORBIDDEN", "Shares are switched off for this console."));
     const body = await readJson(context, shareBodySchema);
     if (!body.ok) return body;
     const shareResult = await createShare(access.value, body.value, context.request.signal);

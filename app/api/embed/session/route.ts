@@ -1,11 +1,11 @@
 import { embedLookSchema } from "@/lib/contract/embed/embedding";
-import { refusal } from "@/lib/contract/failure";
+import { createFailure } from "@/lib/contract/failure";
 import { consoleBodyRoute, consoleRoute } from "@/lib/server/bff/routes";
 import { endEmbeddedSession, setEmbedAppearance } from "@/lib/server/embed/sessions";
 import { emptyResponse } from "@/lib/server/requests/responses";
 import { failed, ok } from "@/lib/shared/result";
 
-const none = () => failed(refusal("NOT_FOUND", "This is no embedded page."));
+const none = () => failed(createFailure("NOT_FOUND", "This is no embedded page."));
 
 /** The appearance that the host page requested. */
 export const PATCH = consoleBodyRoute(

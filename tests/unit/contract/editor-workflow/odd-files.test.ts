@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { openAnyWorkflow } from "@/components/run/workflow/open-workflow";
 import { toApiWorkflow } from "@/lib/contract/editor-workflow";
-import { writable } from "@/lib/contract/editor-workflow/write-file";
+import { createEditableFile } from "@/lib/contract/editor-workflow/write-file";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { isObject, type JsonObject } from "@/lib/contract/json/json";
 import { parseJson } from "@/lib/contract/json/parse-json";
@@ -55,7 +55,7 @@ test("converts any changed file into a graph with reports", async () => {
       const seeded = Object.fromEntries(
         Object.entries(graph).map(([id, node]) => [id, { ...node, inputs: { ...node.inputs, ...("seed" in node.inputs && { seed: 1 }) } }]),
       );
-      writable(file, info).withValues(seeded).unplaced();
+      createEditableFile(file, info).withValues(seeded).unplaced();
       const result = await openAnyWorkflow(JSON.stringify(file), { readCatalogue: async () => ok(info) });
       if (!result.ok) expect(Object.keys(messages.refusal)).toContain(result.failure.reason.code);
     }),
@@ -251,7 +251,7 @@ test.for<[string, object | string]>([
   expect(problems.map(({ code }) => code).filter((code) => !codes.includes(code) && !otherFaults.includes(code))).toEqual([]);
   expect(parseJson(writeExactJson(graph))).toBeDefined();
   const parsed = parseJson(text);
-  if (isObject(parsed)) writable(parsed, info).withValues(graph).unplaced();
+  if (isObject(parsed)) createEditableFile(parsed, info).withValues(graph).unplaced();
   const result = await openAnyWorkflow(text, { readCatalogue: async () => ok(info) });
   if (!result.ok) expect(Object.keys(messages.refusal)).toContain(result.failure.reason.code);
 });

@@ -1,7 +1,7 @@
 import { describe, expect, it, test } from "vitest";
 import { formBuilder, type FormNode, withInput } from "@/components/run/form/form-model";
 import { missingClassErrors, placeProblems, problemSentence } from "@/components/run/form/problems";
-import { writable } from "@/lib/contract/editor-workflow/write-file";
+import { createEditableFile } from "@/lib/contract/editor-workflow/write-file";
 import { parseFailure } from "@/lib/contract/failure";
 import { filledTexts, withTexts } from "@/lib/contract/nodes/fill-texts";
 import { readInputSpec } from "@/lib/contract/nodes/input-spec";
@@ -213,7 +213,7 @@ describe("fill texts", () => {
       "2": { class_type: "Sampler", inputs: { steps: 7 } },
       "3": { class_type: "SaveImage", inputs: { filename_prefix: text } },
     };
-    const { withValues } = writable(file, info);
+    const { withValues } = createEditableFile(file, info);
     expect(filledTexts(graph, info, { at, draw: 1 }, (now) => withValues(now).widgetOf)).toEqual([
       { nodeId: "3", name: "filename_prefix", text: "7" },
     ]);

@@ -1,5 +1,5 @@
 import { toFileRef } from "@/lib/contract/assets/file-refs";
-import { refusal } from "@/lib/contract/failure";
+import { createFailure } from "@/lib/contract/failure";
 import { openApp } from "@/lib/server/apps/open-app";
 import { canUseFile, receiveFile } from "@/lib/server/apps/pictures";
 import { fetchFile } from "@/lib/server/apps/runs";
@@ -15,6 +15,6 @@ export const POST = resourceRoute("addAppFile", "runner", openApp, async (contex
 export const GET = resourceRoute("viewAppFile", "runner", openApp, async (context, app) => {
   const name = getSearchParams(context.request).get("name") ?? "";
   if (name === "" || name.length > 1000 || !(await canUseFile(context, app, name)))
-    return failed(refusal("NOT_FOUND", "There is no such file."));
+    return failed(createFailure("NOT_FOUND", "There is no such file."));
   return fetchFile(context, app, toFileRef(name));
 });

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { jobSearchQuerySchema } from "@/lib/contract/console";
-import { readInputIds } from "@/lib/contract/jobs/job-list";
+import { parseInputIds } from "@/lib/contract/jobs/job-list";
 import { commaList } from "@/lib/contract/schemas/lenient";
 import { guarded } from "@/lib/server/bff/guard";
 import { openForJobs } from "@/lib/server/connections/access";
@@ -11,12 +11,12 @@ const guard = { action: "exportJobs", role: "viewer", connection: true } as cons
 const MAX_IDS = 1000;
 const formatSchema = z.enum(["csv", "json"]).default("json");
 const idSchema = z.string().max(200);
-const inputsSchema = z.string().max(5000).transform(readInputIds);
+const inputsSchema = z.string().max(5000).transform(parseInputIds);
 const ownSchema = z.object({ format: formatSchema, inputs: inputsSchema.optional(), ids: commaList(idSchema, MAX_IDS).optional() });
 const bodyInputs = z
   .array(z.string().max(1000))
   .max(100)
-  .transform((ids) => readInputIds(ids.join(",")));
+  .transform((ids) => parseInputIds(ids.join(",")));
 const bodySchema = z.object({ format: formatSchema, inputs: bodyInputs.optional(), ids: z.array(idSchema.min(1)).min(1).max(MAX_IDS) });
 
 export const GET = guarded(guard, async ({ request, annotateAudit, ...context }) => {

@@ -1,4 +1,4 @@
-import { refusal } from "@/lib/contract/failure";
+import { createFailure } from "@/lib/contract/failure";
 import { hasRole } from "@/lib/contract/people/roles";
 import { consoleRoute } from "@/lib/server/bff/routes";
 import { describeShare } from "@/lib/server/queries/shares";
@@ -15,7 +15,7 @@ export const DELETE = consoleRoute(
     annotateAudit(await describeShare(composition, id));
     const memberId = hasRole(viewer.role, "admin") ? undefined : viewer.memberId;
     const title = await composition.store.shares.revoke(id, { now: composition.now(), memberId });
-    if (title === undefined) return failed(refusal("NOT_FOUND", "There is no such share, or it is revoked already."));
+    if (title === undefined) return failed(createFailure("NOT_FOUND", "There is no such share, or it is revoked already."));
     return ok(emptyResponse());
   },
 );

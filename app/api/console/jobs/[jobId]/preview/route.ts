@@ -1,4 +1,4 @@
-import { refusal } from "@/lib/contract/failure";
+import { createFailure } from "@/lib/contract/failure";
 import { getPreview } from "@/lib/server/answers/live-progress";
 import { guarded } from "@/lib/server/bff/guard";
 import { openConnection } from "@/lib/server/connections/access";
@@ -10,6 +10,6 @@ export const GET = guarded({ action: "viewPreview", role: "viewer", connection: 
   const access = await openConnection(context, getConnectionParam(request));
   if (!access.ok) return access;
   const preview = typeof params.jobId === "string" ? getPreview(access.value, params.jobId) : undefined;
-  if (!preview) return failed(refusal("NOT_FOUND", "This job has no preview."));
+  if (!preview) return failed(createFailure("NOT_FOUND", "This job has no preview."));
   return ok(new Response(preview.bytes, { headers: { "content-type": preview.type, "content-disposition": "inline" } }));
 });
