@@ -1,7 +1,7 @@
 import { withQuery } from "@/lib/browser/urls";
 import { addFolderPath, ROOT_FOLDER } from "@/lib/contract/assets/file-refs";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { skippedIn } from "@/lib/contract/json/readers";
+import { countSkipped } from "@/lib/contract/json/readers";
 import { type UserdataFile } from "@/lib/contract/operations/files";
 import { addressValues, type Params, type ValuesOf } from "@/lib/contract/params";
 import { toMilliseconds } from "@/lib/contract/times";
@@ -36,7 +36,7 @@ export function toFilesView(listedFiles: readonly UserdataFile[], query: FilesQu
     total: rows.length,
     files: files.length,
     bytes: files.reduce((sum, { bytes }) => sum + (bytes ?? 0), 0),
-    unreadable: skippedIn(listedFiles),
+    unreadable: countSkipped(listedFiles),
     counts: query.all || nameSearch === "" ? 0 : files.filter(matches).length,
   };
 }

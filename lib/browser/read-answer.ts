@@ -3,7 +3,7 @@
 import { parseFailure } from "@/lib/contract/failure";
 import { isObject } from "@/lib/contract/json/json";
 import { parseExactJson, parseJson } from "@/lib/contract/json/parse-json";
-import { noteSkipped } from "@/lib/contract/json/readers";
+import { recordSkipped } from "@/lib/contract/json/readers";
 import { UNREADABLE_HEADER } from "@/lib/shared/headers";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { type ApiFailure, CONSOLE_UNREACHABLE } from "./read-failure";
@@ -12,7 +12,7 @@ export function readAnswer<T>(response: Response, body: string): Result<T, ApiFa
   if (!response.ok) return failed(readFailure(response.status, response.headers.get("retry-after"), body));
   try {
     const value: T = parseExactJson(body, { means: undefined });
-    if (typeof value === "object" && value !== null) noteSkipped(value, Number(response.headers.get(UNREADABLE_HEADER)));
+    if (typeof value === "object" && value !== null) recordSkipped(value, Number(response.headers.get(UNREADABLE_HEADER)));
     return ok(value);
   } catch {
     // A sign-in or proxy page with status 200, not a response of the console.

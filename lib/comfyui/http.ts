@@ -4,7 +4,7 @@ import { type Readable } from "node:stream";
 import { Agent, type FormData, request } from "undici";
 import { type RunnerProblem } from "@/lib/contract/connections";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { maxExactNumbers, readLenientJson, TooManyExactNumbers } from "@/lib/contract/json/parse-json";
+import { maxExactNumbers, parseLenient, TooManyExactNumbers } from "@/lib/contract/json/parse-json";
 import { type OutputFile } from "@/lib/contract/views/outputs-view";
 import { guardedConnector } from "@/lib/shared/guarded-connector";
 import { failed, ok, type Result } from "@/lib/shared/result";
@@ -131,7 +131,7 @@ async function requestJson(address: string, path: string, options: RequestOption
     }
     const text = meter.text();
     if (!isGood) return failed(refusal(statusCode, text));
-    return ok(text.trim() === "" ? undefined : readLenientJson(text, maxExactNumbers.answer));
+    return ok(text.trim() === "" ? undefined : parseLenient(text, maxExactNumbers.answer));
   } catch (error) {
     if (error instanceof TooManyExactNumbers) return failed(answerTooLarge(path, error.excess));
     return failed(error instanceof SyntaxError ? invalidAnswer("Its response is not JSON.") : toExchangeFailure(error, address));

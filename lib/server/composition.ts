@@ -6,7 +6,7 @@ import { chmodSync, existsSync, mkdirSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { type DestinationStream } from "pino";
-import { answersBytes } from "@/lib/contract/operation";
+import { returnsBytes } from "@/lib/contract/operation";
 import { type Service } from "@/lib/service/index";
 import { ensureReserve, releaseReserve } from "@/lib/shared/database/disk-reserve";
 import { createDiskCache } from "@/lib/shared/disk-cache";
@@ -119,7 +119,7 @@ function createComposition({ env, now = Date.now, logDestination, upstreamLimits
     limits: upstreamLimits,
     record(operation, status) {
       capabilities.record(connectionId, operation, status);
-      if (!answersBytes(operation) && status < 500) pictureBreaker.wake(connectionId);
+      if (!returnsBytes(operation) && status < 500) pictureBreaker.wake(connectionId);
     },
     isSecond: (operation, item) => capabilities.isSecondRefused(connectionId, operation, item),
     answers: responseReader,

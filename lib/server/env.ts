@@ -4,7 +4,7 @@ import "server-only";
 import { homedir } from "node:os";
 import { isAbsolute, join, resolve } from "node:path";
 import { z } from "zod";
-import { nearestOption } from "@/lib/contract/nodes/input-spec";
+import { findNearestOption } from "@/lib/contract/nodes/input-spec";
 import { readServiceSettings, type ServiceSettings } from "@/lib/service/settings";
 import { oidcSettingNames, readProxySignIn, readSignInSettings } from "./sign-in-settings";
 import { proxiesExpected, proxiesSchema } from "./trusted-proxies";
@@ -129,7 +129,7 @@ export function describeUnknownSettings(source: Readonly<Record<string, string |
   const settingNames = listSettingNames(source.LIGHTDESK_OIDC?.split(",") ?? []).filter((name) => name.startsWith(PREFIX));
   const unknown = Object.keys(source).filter((name) => name.startsWith(PREFIX) && !settingNames.includes(name) && name !== TEST_BROWSER);
   return unknown.sort().map((name) => {
-    const suggestion = nearestOption(
+    const suggestion = findNearestOption(
       name.slice(PREFIX.length),
       settingNames.map((settingName) => settingName.slice(PREFIX.length)),
     );

@@ -4,7 +4,7 @@ import { useTranslations } from "next-intl";
 import { useMemo, useSyncExternalStore } from "react";
 import { type Persisted, persisted } from "@/lib/browser/persisted";
 import { type InputId, splitInputId, MAX_INPUTS, parseInputId } from "@/lib/contract/jobs/job-list";
-import { isTrue, list, map, number, object, where } from "@/lib/contract/json/readers";
+import { isTrue, list, map, number, object, filter } from "@/lib/contract/json/readers";
 
 const namedIds = ["preview", "status", "job", "workflow", "what", "outputs", "by", "submitted", "ran"] as const;
 export type NamedId = (typeof namedIds)[number];
@@ -39,7 +39,7 @@ const readStored = object(
     order: list(readId, 50),
     hidden: list(readId, 50),
     pinned: list(readId, 50),
-    widths: map(where(number, (width) => width >= 40 && width <= 1000)),
+    widths: map(filter(number, (width) => width >= 40 && width <= 1000)),
     isCompact: isTrue,
   },
 );

@@ -2,7 +2,7 @@ import { type Failure, readNodeErrors } from "@/lib/contract/failure";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { textOf } from "@/lib/contract/json/json";
 import { own } from "@/lib/contract/json/own";
-import { anyText, list, or } from "@/lib/contract/json/readers";
+import { anyText, list, withFallback } from "@/lib/contract/json/readers";
 import { type JobRunner, type JobWaits } from "@/lib/contract/runners/runners";
 import { type NodeErrors } from "@/lib/contract/schemas/execution";
 import { type JobDetail, type JobStatus } from "@/lib/contract/schemas/job";
@@ -246,7 +246,7 @@ function hasEnded(
   return isReported ? node.startMs === undefined && stoppedId !== undefined : node !== timeline.at(-1);
 }
 
-const idsIn = or(list(anyText), []);
+const idsIn = withFallback(list(anyText), []);
 
 /** Nodes that only the run's messages name: cached ones, and those that were done when the run failed or was stopped. */
 function reportedStates(detail: JobDetail): [nodeId: string, state: "cached" | "done"][] {

@@ -4,8 +4,8 @@
 import { withSpellingsOf } from "@/lib/contract/json/exact-json";
 import { isObject } from "@/lib/contract/json/json";
 import { own } from "@/lib/contract/json/own";
-import { inputsOf, isDynamic } from "@/lib/contract/nodes/dynamic-inputs";
-import { randomOf } from "@/lib/contract/nodes/fill-texts";
+import { listInputs, isDynamic } from "@/lib/contract/nodes/dynamic-inputs";
+import { createRandom } from "@/lib/contract/nodes/fill-texts";
 import { type ChoiceValue, guessKind, type InputSpec, type Limit, type Media, readInputSpec, WHITE } from "@/lib/contract/nodes/input-spec";
 import { decodePercent } from "@/lib/contract/plain-line";
 import { type Graph, type GraphNode, type Link } from "@/lib/contract/schemas/graph";
@@ -88,7 +88,7 @@ type Context = { graph: Graph; catalogue: ObjectInfo | undefined };
 
 function formNode(id: string, node: GraphNode, context: Context): FormNode {
   const info = own(context.catalogue, node.class_type);
-  const inputs = inputsOf(info, node.inputs);
+  const inputs = listInputs(info, node.inputs);
   const specs = new Map(inputs.map(({ name, raw }) => [name, readInputSpec(name, raw)]));
   const isNext = (name: string) => name.includes(".");
   const missing = inputs.filter(({ name, isRequired }) => (isRequired || isNext(name)) && !Object.hasOwn(node.inputs, name));
@@ -219,7 +219,7 @@ export function newSeeds(form: readonly FormNode[], isRandomised: (nodeId: strin
   return form.flatMap(({ id, fields }) =>
     fields.flatMap(({ name, control }) =>
       isSeed(name, control) && isRandomised(id, name)
-        ? [{ nodeId: id, name, value: randomSeed(control, randomOf(`${draw} ${id} ${name}`)) }]
+        ? [{ nodeId: id, name, value: randomSeed(control, createRandom(`${draw} ${id} ${name}`)) }]
         : [],
     ),
   );

@@ -10,7 +10,7 @@ import { type ApiFailure } from "@/lib/browser/read-failure";
 import { withQuery } from "@/lib/browser/urls";
 import { type Failure, readNodeErrors } from "@/lib/contract/failure";
 import { objectOf } from "@/lib/contract/json/json";
-import { isTrue, list, number, object, or, type ReadBy, text, where } from "@/lib/contract/json/readers";
+import { isTrue, list, number, object, withFallback, type ReadBy, text, filter } from "@/lib/contract/json/readers";
 import { type NodeErrors } from "@/lib/contract/schemas/execution";
 import { type JobsAnswer } from "@/lib/contract/schemas/job";
 import { readPlaces, type SecretPlace } from "@/lib/contract/secrets/secret-places";
@@ -32,7 +32,7 @@ import { missingClassErrors } from "../form/problems";
 import { type Submission } from "./submission";
 
 const attempt = object(
-  { key: where(text, isIdempotencyKey), memberId: text, workflowId: text, atMs: number, name: or(text, "") },
+  { key: filter(text, isIdempotencyKey), memberId: text, workflowId: text, atMs: number, name: withFallback(text, "") },
   { connection: text },
 );
 export type Attempt = ReadBy<typeof attempt>;
@@ -156,7 +156,7 @@ export type SubmittedJob = {
 export const MAX_SUBMITTED_JOBS = 5;
 
 const submittedJobShape = object(
-  { jobId: text, atMs: number, name: or(text, ""), nodesRefused: or(number, 0) },
+  { jobId: text, atMs: number, name: withFallback(text, ""), nodesRefused: withFallback(number, 0) },
   { isCancelled: isTrue, isDismissed: isTrue, workflowId: text, connection: text },
 );
 const submittedJobsNote = object({ memberId: text, receipts: list(submittedJobShape, MAX_SUBMITTED_JOBS) });

@@ -4,7 +4,7 @@ import { withSpellingsOf, writeExactJson } from "@/lib/contract/json/exact-json"
 import { isObject, type JsonObject, objectOf } from "@/lib/contract/json/json";
 import { own } from "@/lib/contract/json/own";
 import { parseJson } from "@/lib/contract/json/parse-json";
-import { anyText, map, object, where } from "@/lib/contract/json/readers";
+import { anyText, map, object, filter } from "@/lib/contract/json/readers";
 import { FILE_NAME, isFileName } from "@/lib/contract/nodes/fill-texts";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { maskSecrets } from "@/lib/contract/secrets/mask-secrets";
@@ -22,7 +22,7 @@ import { type OpenWorkflow } from "./opened-workflow";
 
 const OURS = "lightdesk";
 const MAX_LENGTH = 1_000;
-const name = where(anyText, (text) => text.length <= MAX_LENGTH);
+const name = filter(anyText, (text) => text.length <= MAX_LENGTH);
 const readOurs = object({ fileNames: map(object({ written: name, filled: name })) });
 
 /** The editor's drawing, with the names that differ between `sent` and `written`. */

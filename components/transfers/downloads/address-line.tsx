@@ -9,7 +9,7 @@ import { withQuery } from "@/lib/browser/urls";
 import { maskAddress } from "@/lib/contract/assets/file-refs";
 import { isLoopback } from "@/lib/contract/connections";
 import { isNotFound } from "@/lib/contract/failure";
-import { list, number, object, oneOf, type Reader, text, where } from "@/lib/contract/json/readers";
+import { list, number, object, oneOf, type Reader, text, filter } from "@/lib/contract/json/readers";
 import { formatBytes } from "@/lib/shared/format";
 import { type Result } from "@/lib/shared/result";
 
@@ -160,8 +160,8 @@ const metadata = object(
   {
     name: text,
     filename: text,
-    content_length: where(number, (size) => size >= 0),
-    preview_image: where(text, (address) => /^data:image\/(png|jpeg|webp|gif|avif);/i.test(address)),
+    content_length: filter(number, (size) => size >= 0),
+    preview_image: filter(text, (address) => /^data:image\/(png|jpeg|webp|gif|avif);/i.test(address)),
     validation: object({}, { is_valid: oneOf([true, false]), errors: list(sentence), warnings: list(sentence) }),
   },
 );

@@ -5,7 +5,7 @@ import { persisted } from "@/lib/browser/persisted";
 import { withSpellingsOf, writeExactJson } from "@/lib/contract/json/exact-json";
 import { isObject, type JsonObject } from "@/lib/contract/json/json";
 import { parseJson } from "@/lib/contract/json/parse-json";
-import { anyText, object, oneOf, or } from "@/lib/contract/json/readers";
+import { anyText, object, oneOf, withFallback } from "@/lib/contract/json/readers";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { readTags } from "@/lib/shared/text";
 
@@ -168,7 +168,7 @@ export function fieldsWrittenExcept(parts: readonly AssetFieldPart[], before: As
 export const DEFAULT_UPLOAD_PREFERENCES = { ask: true, tags: newDraft.tags };
 
 /** The default tags apply only if files are added without asking. */
-const storedPreferences = object({ ask: oneOf([false]), tags: or(anyText, newDraft.tags) });
+const storedPreferences = object({ ask: oneOf([false]), tags: withFallback(anyText, newDraft.tags) });
 
 export const uploadPreferences = persisted(
   "lightdesk.uploads",

@@ -1,7 +1,7 @@
 // Reads the workflow embedded in an image, video, audio file or 3D model. The first bytes determine the format.
 
 import { isObject, objectOf } from "@/lib/contract/json/json";
-import { parseJson, readLenientJson, TooManyExactNumbers } from "@/lib/contract/json/parse-json";
+import { parseJson, parseLenient, TooManyExactNumbers } from "@/lib/contract/json/parse-json";
 import { type ByteSource } from "../files/byte-source";
 import { flacTexts, id3Texts, matroskaTexts, movieTexts, oggTexts } from "./audio-video";
 import { addObject, boundedBytes, type Bytes, createTextCollector, type TextCollector, UnreadableFile, viewOf } from "./bytes";
@@ -64,7 +64,7 @@ function workflowText({ prompt: graph, workflow: editorFile }: TextCollector): s
 /** True for a text with too many exact numbers, so that `readWorkflow` reports that error. */
 function isObjectText(text: string): boolean {
   try {
-    return isObject(readLenientJson(text));
+    return isObject(parseLenient(text));
   } catch (error) {
     return error instanceof TooManyExactNumbers;
   }

@@ -5,8 +5,8 @@
 import { isTerminalWord } from "@/lib/contract/jobs/job-list";
 import { isObject, type JsonObject, objectOf, textOf } from "@/lib/contract/json/json";
 import { parseExactJson } from "@/lib/contract/json/parse-json";
-import { noteSkipped } from "@/lib/contract/json/readers";
-import { isLiveEvent, LIVE_PATH, type LiveEvent, MAX_TOPICS, pathTopic, readTopic, rowId, rowLists, topicPath } from "@/lib/contract/live";
+import { recordSkipped } from "@/lib/contract/json/readers";
+import { isLiveEvent, LIVE_PATH, type LiveEvent, MAX_TOPICS, getPathTopic, parseTopic, getRowId, rowFields, getTopicPath } from "@/lib/contract/live";
 import { type ApiResponse, callApi, notifyResponse, onResponse } from "../api";
 import { type ApiFailure, isFailure } from "../read-failure";
 import { apiPath } from "../urls";
@@ -105,7 +105,7 @@ export function createLiveTab({ locks, channel, name, request, times }: Environm
     const ms = Date.now();
     if (liveEvent.event === "snapshot") {
       const { value, unreadable = 0 } = liveEvent.data;
-      const response = typeof value === "object" && value !== null ? noteSkipped(value, unreadable) : value;
+      const response = typeof value === "object" && value !== null ? recordSkipped(value, unreadable) : value;
       item.current = { answer: response, sinceMs: item.current?.sinceMs ?? ms, snapshotMs: ms, changes: new Map() };
     } else if (item.current && (liveEvent.event === "job.updated" || liveEvent.event === "job.progress")) {
       const key = `${liveEvent.event} ${changedId(liveEvent)}`;
@@ -118,7 +118,7 @@ export function createLiveTab({ locks, channel, name, request, times }: Environm
 
   /** A screen's own read is newer than earlier events, but SWR drops it if an event arrives meanwhile. */
   function applyAnswer({ path, method, value, startedMs = Date.now() }: ApiResponse): void {
-    const topic = method === "GET" && value !== undefined ? pathTopic(path) : undefined;
+    const topic = method === "GET" && value !== undefined ? getPathTopic(path) : undefined;
     const item = topic === undefined ? undefined : watched.get(topic);
     if (topic === undefined || !item?.isDelivered) return;
     const { current } = item;
@@ -131,7 +131,7 @@ export function createLiveTab({ locks, channel, name, request, times }: Environm
 
   /** Which one is newer is unknown if a snapshot arrived during a screen's own read. */
   async function readAgain(item: WatchedTopic, topic: string): Promise<void> {
-    const path = topicPath(topic);
+    const path = getTopicPath(topic);
     if (item.isReadAgain || path === undefined) return;
     item.isReadAgain = true;
     await callApi(path);
@@ -243,7 +243,7 @@ export function createLiveTab({ locks, channel, name, request, times }: Environm
   return {
     start,
     watch<Data>(path: string, receive: (message: LiveMessage<Data>) => void): () => void {
-      const topic = pathTopic(path);
+      const topic = getPathTopic(path);
       if (topic === undefined) return () => undefined;
       const item: WatchedTopic = watched.get(topic) ?? { receivers: new Set() };
       watched.set(topic, item);
@@ -282,10 +282,10 @@ export function createLiveTab({ locks, channel, name, request, times }: Environm
 
 /** For the titles of hidden tabs, and the end of the session. */
 const hiddenTopics: readonly (string | undefined)[] = ["counts", "queue", "batches", "session"];
-const isForHidden = (topic: string) => hiddenTopics.includes(readTopic(topic)?.name);
+const isForHidden = (topic: string) => hiddenTopics.includes(parseTopic(topic)?.name);
 
 function changedId({ event, data }: RowChange): string | undefined {
-  return event === "job.updated" ? rowId(data.job) : data.id;
+  return event === "job.updated" ? getRowId(data.job) : data.id;
 }
 
 /** Services may restart these jobs. */
@@ -301,13 +301,13 @@ function applyChange(response: unknown, event: RowChange): unknown {
   const { data } = event;
   const id = changedId(event);
   const change = (row: JsonObject): JsonObject => {
-    if (rowId(row) !== id || (hasEnded(row) && (event.event === "job.progress" || !hasEnded(event.data.job)))) return row;
+    if (getRowId(row) !== id || (hasEnded(row) && (event.event === "job.progress" || !hasEnded(event.data.job)))) return row;
     if (event.event === "job.updated") return event.data.job;
     return { ...row, progress: { start_time: objectOf(row.progress)?.start_time, ...event.data.progress } };
   };
-  const name = readTopic(data.topic)?.name;
+  const name = parseTopic(data.topic)?.name;
   if (name === "job") return change(response);
-  const lists = (name && rowLists[name]) ?? [];
+  const lists = (name && rowFields[name]) ?? [];
   const changed = lists.flatMap((list) => {
     const rows = response[list];
     return Array.isArray(rows) ? [[list, rows.map((row: unknown) => (isObject(row) ? change(row) : row))] as const] : [];

@@ -4,7 +4,7 @@ import { toIdText, isEditorFile, listOf, readEditorFile } from "../editor-workfl
 import { findNodes, findOuterName, findWidgetLocations } from "../editor-workflow/values";
 import { objectOf } from "../json/json";
 import { own } from "../json/own";
-import { inputsOf } from "../nodes/dynamic-inputs";
+import { listInputs } from "../nodes/dynamic-inputs";
 import { guessKind, type InputSpec, readInputSpec } from "../nodes/input-spec";
 import { toPlainLine } from "../plain-line";
 import { type Graph } from "../schemas/graph";
@@ -90,7 +90,7 @@ export function createInputDraft(
   if (!node || isLink(value) || isSecretName(input)) return undefined;
   if (isTaken({ node: nodeId, input }, others)) return undefined;
   const info = own(catalogue, node.class_type);
-  const inputInfo = inputsOf(info, node.inputs).find(({ name }) => name === input);
+  const inputInfo = listInputs(info, node.inputs).find(({ name }) => name === input);
   const control = createControl(inputInfo && readInputSpec(input, inputInfo.raw), { input, classType: node.class_type, value });
   if (!control) return undefined;
   const base: AppInput = {

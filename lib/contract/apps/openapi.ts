@@ -1,7 +1,7 @@
 // The OpenAPI 3.1 document of one app. It names no node and contains no person's values.
 
 import { type JsonObject } from "../json/json";
-import { jsonAnswer, securitySchemes, toWireSchema } from "../openapi/document";
+import { createJsonResponse, securitySchemes, toWireSchema } from "../openapi/document";
 import { IDEMPOTENCY_HEADER } from "../workflow/submission";
 import { type AppControl, type AppDefinition, type AppInput, appRunSchema } from "./app";
 import { isFileKind, RANDOM } from "./fill";
@@ -43,13 +43,13 @@ export function createAppDocument(app: DescribedApp, baseUrl: string): JsonObjec
               "multipart/form-data": { schema: createMultipartSchema(app.inputs) },
             },
           },
-          responses: { "202": jsonAnswer("Begun.", runObject), ...rejections },
+          responses: { "202": createJsonResponse("Begun.", runObject), ...rejections },
         },
         get: {
           operationId: "listAppRuns",
           summary: "One's own runs, the newest first.",
           responses: {
-            "200": jsonAnswer("Runs.", createObjectSchema({ runs: { type: "array", items: run }, next: { type: "string" } }, ["runs"])),
+            "200": createJsonResponse("Runs.", createObjectSchema({ runs: { type: "array", items: run }, next: { type: "string" } }, ["runs"])),
             ...rejections,
           },
         },
@@ -59,7 +59,7 @@ export function createAppDocument(app: DescribedApp, baseUrl: string): JsonObjec
           operationId: "readAppRun",
           summary: "A run, with what it put out.",
           parameters: [runParameter],
-          responses: { "200": jsonAnswer("The run.", runObject), ...rejections },
+          responses: { "200": createJsonResponse("The run.", runObject), ...rejections },
         },
       },
       [`${path}/{run}/cancel`]: {
@@ -67,7 +67,7 @@ export function createAppDocument(app: DescribedApp, baseUrl: string): JsonObjec
           operationId: "cancelAppRun",
           summary: "Cancels a run.",
           parameters: [runParameter],
-          responses: { "200": jsonAnswer("The run.", runObject), ...rejections },
+          responses: { "200": createJsonResponse("The run.", runObject), ...rejections },
         },
       },
       [`${path}/{run}/outputs/{number}`]: {
@@ -103,7 +103,7 @@ function createUploadOperation(inputs: readonly AppInput[]): JsonObject {
     operationId: "addAppFile",
     summary: "Sends a file to the service.",
     requestBody: { required: true, content: { "multipart/form-data": { schema: createObjectSchema(properties, ["file"]) } } },
-    responses: { "201": jsonAnswer("The value for the input.", createObjectSchema({ name: { type: "string" } })), ...rejections },
+    responses: { "201": createJsonResponse("The value for the input.", createObjectSchema({ name: { type: "string" } })), ...rejections },
   };
 }
 
@@ -158,7 +158,7 @@ function createRange({ min, max }: { min?: number | bigint; max?: number | bigin
 
 const textSchema = { type: "string" };
 const refusalSchema = createObjectSchema({ code: textSchema, message: textSchema, details: {}, request_id: textSchema }, ["code", "message"]);
-const createRejection = (description: string) => jsonAnswer(description, { $ref: "#/components/schemas/Refusal" });
+const createRejection = (description: string) => createJsonResponse(description, { $ref: "#/components/schemas/Refusal" });
 const rejections = {
   "400": createRejection("The request is invalid."),
   "401": createRejection("No valid token."),

@@ -2,7 +2,7 @@
 
 import { type JsonObject, numberOf, objectOf } from "../json/json";
 import { own } from "../json/own";
-import { typeOf } from "../nodes/input-spec";
+import { getInputType } from "../nodes/input-spec";
 import { type ObjectInfo } from "../schemas/object-info";
 import {
   type Definition,
@@ -95,7 +95,7 @@ function getSlots(node: EditorNode, info: ObjectInfo): Slot[] {
   if (!nodeInfo) return [...node.inputs];
   const places = orderClassInputs(nodeInfo, readWidgets(node, nodeInfo));
   return [true, false].flatMap((isWidget) =>
-    places.flatMap(({ name, raw, hasWidget }): Slot[] => (hasWidget === isWidget ? [{ name, type: typeOf(raw), hasWidget }] : [])),
+    places.flatMap(({ name, raw, hasWidget }): Slot[] => (hasWidget === isWidget ? [{ name, type: getInputType(raw), hasWidget }] : [])),
   );
 }
 

@@ -4,9 +4,9 @@ import { setSpelling, spellingOf } from "../json/exact-json";
 import { isObject, type JsonObject, objectOf } from "../json/json";
 import { own } from "../json/own";
 import { parseJson } from "../json/parse-json";
-import { inputsOf } from "../nodes/dynamic-inputs";
-import { type FillOptions, isFileName, withChoices, withReplacements } from "../nodes/fill-texts";
-import { settingsOf } from "../nodes/input-spec";
+import { listInputs } from "../nodes/dynamic-inputs";
+import { type FillOptions, isFileName, drawChoices, replacePlaceholders } from "../nodes/fill-texts";
+import { getSettings } from "../nodes/input-spec";
 import { type Graph, type GraphNode } from "../schemas/graph";
 import { type ObjectInfo } from "../schemas/object-info";
 import { workflowLimits } from "../workflow/read-workflow";
@@ -74,7 +74,7 @@ export function convertFile(file: EditorFile, info: ObjectInfo, fill: FillOption
   function primitiveValue(node: EditorNode): unknown {
     const value = objectOf(node.values)?.value ?? listOf(node.values)[0];
     const isReplaced = node.properties["Run widget replace on values"] === true && typeof value === "string";
-    return isReplaced && fill ? withReplacements(value, fill.at, widgetOf) : value;
+    return isReplaced && fill ? replacePlaceholders(value, fill.at, widgetOf) : value;
   }
 
   const widgetOf = createWidgetFinder(file, info);
@@ -174,9 +174,9 @@ export function convertFile(file: EditorFile, info: ObjectInfo, fill: FillOption
 
   function fillText({ type }: EditorNode, nodeId: string, name: string, value: unknown): unknown {
     if (typeof value !== "string" || !fill) return value;
-    if (isFileName({ class_type: type, inputs: {} }, name)) return withReplacements(value, fill.at, widgetOf);
-    const raw = inputsOf(own(info, type), {}).find((input) => input.name === name)?.raw;
-    return settingsOf(raw).dynamicPrompts ? withChoices(value, `${fill.draw} ${nodeId} ${name}`) : value;
+    if (isFileName({ class_type: type, inputs: {} }, name)) return replacePlaceholders(value, fill.at, widgetOf);
+    const raw = listInputs(own(info, type), {}).find((input) => input.name === name)?.raw;
+    return getSettings(raw).dynamicPrompts ? drawChoices(value, `${fill.draw} ${nodeId} ${name}`) : value;
   }
 
   sendScope({ path: "", net: file });

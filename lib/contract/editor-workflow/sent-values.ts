@@ -1,9 +1,9 @@
 import { objectOf } from "../json/json";
 import { own } from "../json/own";
 import { number } from "../json/readers";
-import { fallbackOf } from "../nodes/dynamic-inputs";
+import { getFallback } from "../nodes/dynamic-inputs";
 import { isFileName, type WidgetOf } from "../nodes/fill-texts";
-import { nearestOption, readInputSpec, settingsOf, typeOf } from "../nodes/input-spec";
+import { findNearestOption, readInputSpec, getSettings, getInputType } from "../nodes/input-spec";
 import { type ObjectInfo } from "../schemas/object-info";
 import { type EditorFile, type EditorNode, listOf, type Net, createSlotFinder } from "./file";
 import { type Widget, readWidgets } from "./values";
@@ -42,7 +42,7 @@ export function toSentValue(value: unknown, raw: unknown): unknown {
   const firstValue = (spec?.kind === "choice" ? spec.options[0] : value) ?? getDefault(raw);
   // The editor's JSON has no minus zero.
   if (!Array.isArray(firstValue)) return firstValue === 0 ? 0 : firstValue;
-  return typeOf(raw) === "CURVE" ? { __type__: "CURVE", __value__: firstValue } : { __value__: firstValue };
+  return getInputType(raw) === "CURVE" ? { __type__: "CURVE", __value__: firstValue } : { __value__: firstValue };
 }
 
 /** The editor's own limits, for classes without limits. */
@@ -51,9 +51,9 @@ const MAX_DIGITS = 100;
 
 /** Limits and rounds a number for a widget, as a PrimitiveNode does. Other values are returned unchanged. */
 export function roundToStep(value: unknown, raw: unknown): unknown {
-  const type = typeOf(raw);
+  const type = getInputType(raw);
   if (typeof value !== "number" || (type !== "INT" && type !== "FLOAT")) return value;
-  const { min, max, step, round } = settingsOf(raw);
+  const { min, max, step, round } = getSettings(raw);
   const limit = (value: number, least = -Infinity, upperBound = Infinity) =>
     Math.min(Math.max(value, Number(min ?? least)), Number(max ?? upperBound));
   const limited = limit(value);
@@ -68,17 +68,17 @@ export function roundToStep(value: unknown, raw: unknown): unknown {
 }
 
 export function getDefault(raw: unknown): unknown {
-  return settingsOf(raw).default ?? fallbackOf(raw);
+  return getSettings(raw).default ?? getFallback(raw);
 }
 
 export function findProblems({ name: input, raw, value }: Widget, nodeId: string): EditorProblem[] {
   if (value === undefined) return [{ code: getDefault(raw) === undefined ? "value_missing" : "default_used", nodeId, input }];
   if (typeof value === "bigint") return [{ code: "digits_kept", nodeId, input }];
   const spec = readInputSpec(input, raw);
-  const { remote, remote_combo } = settingsOf(raw);
+  const { remote, remote_combo } = getSettings(raw);
   if (remote !== undefined || remote_combo !== undefined) return [];
   if (spec.kind !== "choice" || value === null || Array.isArray(value) || spec.options.some((option) => option === value)) return [];
-  const nearest = nearestOption(value, spec.options);
+  const nearest = findNearestOption(value, spec.options);
   return [{ code: "value_not_listed", nodeId, input, value, ...(nearest !== undefined && { nearest }) }];
 }
 

@@ -1,7 +1,7 @@
 import { objectOf, textOf } from "../json/json";
 import { own } from "../json/own";
 import { isGrowing } from "../nodes/dynamic-inputs";
-import { settingsOf, typeOf } from "../nodes/input-spec";
+import { getSettings, getInputType } from "../nodes/input-spec";
 import { type NodeInfo, type ObjectInfo } from "../schemas/object-info";
 import { type Definition, type EditorNode, type Net, memoize, type Slot, createSlotFinder } from "./file";
 import { orderClassInputs, type Widget, readWidgets } from "./values";
@@ -54,10 +54,10 @@ function getClassSlots(node: EditorNode, nodeInfo: NodeInfo, context: LinkContex
   const findSlot = createSlotFinder(node.inputs);
   const classSlots = orderClassInputs(nodeInfo, getWidgets(node, nodeInfo, context)).flatMap(({ name, raw, hasWidget }): Slot[] => {
     if (isGrowing(raw)) return node.inputs.filter((slot) => slot.name.startsWith(`${name}.`));
-    const isNeverLinked = hasWidget && settingsOf(raw).socketless !== undefined;
+    const isNeverLinked = hasWidget && getSettings(raw).socketless !== undefined;
     if (isNeverLinked) return [];
     const slot = findSlot(name);
-    const type = typeOf(raw) === "COMFY_MATCHTYPE_V3" ? getMatchedType(slot, raw) : typeOf(raw);
+    const type = getInputType(raw) === "COMFY_MATCHTYPE_V3" ? getMatchedType(slot, raw) : getInputType(raw);
     return [{ name, type, hasWidget, ...getLink(slot) }];
   });
   const names = new Set(classSlots.map(({ name }) => name));
@@ -74,7 +74,7 @@ export function getWidgets(node: EditorNode, nodeInfo: NodeInfo, context: LinkCo
 /** The saved type is more specific than the class's, unless it is "*". */
 function getMatchedType(slot: Slot | undefined, raw: unknown): string {
   if (slot && slot.type !== "*") return slot.type;
-  return textOf(objectOf(settingsOf(raw).template)?.allowed_types) ?? "*";
+  return textOf(objectOf(getSettings(raw).template)?.allowed_types) ?? "*";
 }
 
 function getLink(slot: Slot | undefined): { link?: string } {

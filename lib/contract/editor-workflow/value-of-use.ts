@@ -2,7 +2,7 @@
 
 import { isObject } from "../json/json";
 import { own } from "../json/own";
-import { settingsOf } from "../nodes/input-spec";
+import { getSettings } from "../nodes/input-spec";
 import { type Definition, type EditorNode, parseEntries, toIdText, INSIDE_START, listOf, memoize, type Slot } from "./file";
 import { toGraphId, type LinkContext, type NodeLocation, type Scope, getSlots, type Use, getWidgets } from "./slots";
 import { hasControl, type ValueLocation, getValueLocation } from "./values";
@@ -47,7 +47,7 @@ function findInnerValue({ definition }: Use, inside: Scope, input: number, conte
     const nodeInfo = own(context.info, node.type);
     const widget = nodeInfo && getWidgets(node, nodeInfo, context).find(({ name }) => name === slots[slotIndex]?.name);
     if (!widget) continue;
-    const value = widget.value ?? settingsOf(widget.raw).default;
+    const value = widget.value ?? getSettings(widget.raw).default;
     return {
       kind: "value",
       value,

@@ -1,7 +1,7 @@
 import { isObject, type JsonObject, objectOf, textOf } from "../json/json";
 import { own } from "../json/own";
-import { type ClassInput, inputsOfChoice, isDynamicCombo, isGrowing, orderedInputs } from "../nodes/dynamic-inputs";
-import { boxEdges, settingsOf, typeOf } from "../nodes/input-spec";
+import { type ClassInput, getChoiceInputs, isDynamicCombo, isGrowing, listDeclaredInputs } from "../nodes/dynamic-inputs";
+import { boxEdges, getSettings, getInputType } from "../nodes/input-spec";
 import { type NodeInfo } from "../schemas/object-info";
 import { type EditorFile, type EditorNode, parseEntries, INSIDE_START, listOf, type Net, nodesById } from "./file";
 import { isPrimitive } from "./node-kinds";
@@ -27,15 +27,15 @@ function isWidgetType(raw: unknown): boolean {
 }
 
 function getWidgetType(raw: unknown): string {
-  return settingsOf(raw).widgetType ?? typeOf(raw);
+  return getSettings(raw).widgetType ?? getInputType(raw);
 }
 
 function hasWidget(raw: unknown): boolean {
-  return isWidgetType(raw) && settingsOf(raw).forceInput === undefined;
+  return isWidgetType(raw) && getSettings(raw).forceInput === undefined;
 }
 
 export function readWidgets(node: EditorNode, info: NodeInfo): Widget[] {
-  const inputs = orderedInputs(info);
+  const inputs = listDeclaredInputs(info);
   const { values } = node;
   if (isObject(values)) return readByName(inputs, values, 0).map((widget) => correctWidget(node, widget));
   const indexes = findValueIndexes(inputs, values);
@@ -53,7 +53,7 @@ export function readWidgets(node: EditorNode, info: NodeInfo): Widget[] {
 }
 
 export function readNamedWidgets(info: NodeInfo, values: JsonObject): Widget[] {
-  return readByName(orderedInputs(info), values, 0);
+  return readByName(listDeclaredInputs(info), values, 0);
 }
 
 export function getPrecedingValues(raw: unknown): readonly string[] {
@@ -67,7 +67,7 @@ export function toListedValues({ name, raw, value }: Omit<Widget, "key">): unkno
 }
 
 export function getTrailingValues(info: NodeInfo): unknown[] {
-  const settings = orderedInputs(info).map(({ raw }) => settingsOf(raw));
+  const settings = listDeclaredInputs(info).map(({ raw }) => getSettings(raw));
   const isPicture = settings.some(({ image_upload, video_upload }) => image_upload || video_upload);
   return [...(isPicture ? ["image"] : []), ...(settings.some(({ audio_upload }) => audio_upload) ? [null, null] : [])];
 }
@@ -81,11 +81,11 @@ export function getValueLocation({ raw, outside }: EditorNode, { key }: Pick<Wid
 export function orderClassInputs(info: NodeInfo, widgets: readonly Widget[]): (ClassInput & { hasWidget: boolean })[] {
   const choices = new Map(widgets.map(({ name, value }) => [name, value]));
   const addChoiceInputs = (input: ClassInput, depth: number): ReturnType<typeof orderClassInputs> => {
-    const choiceInputs = isDynamicCombo(input.raw) && depth < MAX_DEPTH ? inputsOfChoice(input, choices.get(input.name)) : [];
+    const choiceInputs = isDynamicCombo(input.raw) && depth < MAX_DEPTH ? getChoiceInputs(input, choices.get(input.name)) : [];
     const place = { ...input, hasWidget: !isGrowing(input.raw) && hasWidget(input.raw) };
     return [place, ...choiceInputs.flatMap((classInput) => addChoiceInputs(classInput, depth + 1))];
   };
-  const places = orderedInputs(info).map((input) => addChoiceInputs(input, 0));
+  const places = listDeclaredInputs(info).map((input) => addChoiceInputs(input, 0));
   return [false, true].flatMap((isWidget) => places.filter(([place]) => place?.hasWidget === isWidget)).flat();
 }
 
@@ -98,10 +98,10 @@ function readByPosition(inputs: readonly ClassInput[], list: List, depth: number
     for (const button of getPrecedingValues(raw)) if (list.isAt(button)) list.take();
     const { key, value } = list.take();
     getExtraValues(name, raw, hasFilters).forEach(list.take);
-    if (settingsOf(raw).remote !== undefined && list.isAt(REFRESH)) list.take();
+    if (getSettings(raw).remote !== undefined && list.isAt(REFRESH)) list.take();
     // Null becomes the first choice only after all values are read, because the inputs of that choice have no values.
     const remainingList = value === null ? { isAt: () => false, take: () => ({ key, value: undefined }) } : list;
-    const choiceWidgets = isDynamicCombo(raw) && depth < MAX_DEPTH ? readByPosition(inputsOfChoice(input, value), remainingList, depth + 1, hasFilters) : [];
+    const choiceWidgets = isDynamicCombo(raw) && depth < MAX_DEPTH ? readByPosition(getChoiceInputs(input, value), remainingList, depth + 1, hasFilters) : [];
     return [{ name, raw, value, key }, ...choiceWidgets];
   });
 }
@@ -111,7 +111,7 @@ function readByName(inputs: readonly ClassInput[], values: JsonObject, depth: nu
     const { name, raw } = input;
     if (isGrowing(raw) || !hasWidget(raw)) return [];
     const value = own(values, name);
-    const choiceWidgets = isDynamicCombo(raw) && depth < MAX_DEPTH ? readByName(inputsOfChoice(input, value), values, depth + 1) : [];
+    const choiceWidgets = isDynamicCombo(raw) && depth < MAX_DEPTH ? readByName(getChoiceInputs(input, value), values, depth + 1) : [];
     return [{ name, raw, value, key: name }, ...choiceWidgets];
   });
 }
@@ -120,7 +120,7 @@ function readByName(inputs: readonly ClassInput[], values: JsonObject, depth: nu
 function getExtraValues(name: string, raw: unknown, hasFilters: boolean): unknown[] {
   const type = getWidgetType(raw);
   const control = hasControl(name, raw) ? (type === "COMBO" && hasFilters ? ["fixed", ""] : ["fixed"]) : [];
-  const remote = settingsOf(raw).remote;
+  const remote = getSettings(raw).remote;
   const refresh = remote === undefined ? [] : [false, ...(objectOf(remote)?.refresh_button === true ? [REFRESH] : [])];
   return [...refresh, ...control, ...(type === "BOUNDING_BOX" ? boxEdges.map(() => 0) : [])];
 }
@@ -129,13 +129,13 @@ function getExtraValues(name: string, raw: unknown, hasFilters: boolean): unknow
 export function hasControl(name: string, raw: unknown): boolean {
   const type = getWidgetType(raw);
   if (type !== "INT" && type !== "FLOAT" && type !== "COMBO") return false;
-  return Boolean(settingsOf(raw).control_after_generate ?? (type === "INT" && /^(noise_)?seed$/.test(name)));
+  return Boolean(getSettings(raw).control_after_generate ?? (type === "INT" && /^(noise_)?seed$/.test(name)));
 }
 
 /** Skips values of inputs that are sockets now, which older files contain. Such files are recognized by their number of values. */
 function findValueIndexes(inputs: readonly ClassInput[], values: readonly unknown[]): readonly number[] {
   const forcedInputs = inputs.flatMap(({ raw }) => {
-    const { forceInput, control_after_generate: control } = settingsOf(raw);
+    const { forceInput, control_after_generate: control } = getSettings(raw);
     if (!isWidgetType(raw) && forceInput === undefined) return [];
     const isForced = forceInput === true;
     return control ? [isForced, false] : [isForced];
@@ -146,7 +146,7 @@ function findValueIndexes(inputs: readonly ClassInput[], values: readonly unknow
 
 function correctWidget({ type }: EditorNode, widget: Widget): Widget {
   const { name, raw, value } = widget;
-  if (unreadLists.includes(value) && settingsOf(raw).remote !== undefined) return { ...widget, value: undefined };
+  if (unreadLists.includes(value) && getSettings(raw).remote !== undefined) return { ...widget, value: undefined };
   const isSampler = name === "sampler_name" && (type === "KSampler" || type === "KSamplerAdvanced");
   return isSampler ? { ...widget, value: textOf(value)?.replace(/^sample_/, "") ?? value } : widget;
 }

@@ -1,9 +1,9 @@
 import { withSpellingsOf } from "../json/exact-json";
 import { isObject, type JsonObject, objectOf } from "../json/json";
 import { own } from "../json/own";
-import { inputsOf, isDynamicCombo, orderedInputs } from "../nodes/dynamic-inputs";
+import { listInputs, isDynamicCombo, listDeclaredInputs } from "../nodes/dynamic-inputs";
 import { type WidgetOf } from "../nodes/fill-texts";
-import { settingsOf, typeOf } from "../nodes/input-spec";
+import { getSettings, getInputType } from "../nodes/input-spec";
 import { type Graph, type GraphNode } from "../schemas/graph";
 import { type NodeInfo, type ObjectInfo } from "../schemas/object-info";
 import { isLink } from "../workflow/graph";
@@ -64,7 +64,7 @@ export function createEditableFile(file: JsonObject, info: ObjectInfo): Editable
 
 function findDifferences({ class_type: type, inputs }: GraphNode, original: GraphNode | undefined, info: ObjectInfo) {
   if (original?.class_type !== type) return [];
-  const specs = new Map(inputsOf(own(info, type), inputs).map(({ name, raw }) => [name, raw]));
+  const specs = new Map(listInputs(own(info, type), inputs).map(({ name, raw }) => [name, raw]));
   return [...new Set([...Object.keys(inputs), ...Object.keys(original.inputs)])].flatMap((name) => {
     const value = Object.hasOwn(inputs, name) ? inputs[name] : getDefault(specs.get(name));
     const other = own(original.inputs, name);
@@ -87,7 +87,7 @@ function replaceValue(
 ): Values {
   if (isObject(values)) return withSpellingsOf(values, { ...values, [key]: value.value });
   const index = Number(key);
-  const [nodeInfo, classInputs] = node.type === type ? [info, orderedInputs(info)] : [undefined, []];
+  const [nodeInfo, classInputs] = node.type === type ? [info, listDeclaredInputs(info)] : [undefined, []];
   // The entries after a choice change in number, and a short list lacks the values before this one.
   if (nodeInfo && (index > values.length || classInputs.some(({ raw }) => isDynamicCombo(raw))))
     return createValueList(nodeInfo, inputs, { node, values });
@@ -98,7 +98,7 @@ function replaceValue(
 }
 
 function isBoundingBox(raw: unknown): boolean {
-  return typeOf(raw) === "BOUNDING_BOX";
+  return getInputType(raw) === "BOUNDING_BOX";
 }
 
 function createValueList(info: NodeInfo, inputs: Readonly<JsonObject>, inFile?: { node: JsonObject; values: readonly unknown[] }): unknown[] {
@@ -168,11 +168,11 @@ export function toEditorFile(graph: Graph, info: ObjectInfo, { id, places }: Opt
   const newNodes = Object.entries(graph).map(([nodeId, node], order) => {
     const nodeInfo = own(info, node.class_type);
     const widgets = new Map(readNamedWidgets(nodeInfo ?? {}, selectLiterals(node)).map((widget) => [widget.name, widget.raw]));
-    const specs = new Map(orderedInputs(nodeInfo).map(({ name, raw }) => [name, raw]));
+    const specs = new Map(listDeclaredInputs(nodeInfo).map(({ name, raw }) => [name, raw]));
     const inputs = getInputNames(node, nodeInfo, widgets).map((name, slot) => {
       const value = node.inputs[name];
       const raw = widgets.get(name) ?? specs.get(name);
-      const type = raw === undefined || /^COMFY_(AUTOGROW|MATCHTYPE)_V3$/.test(typeOf(raw)) ? "*" : typeOf(raw);
+      const type = raw === undefined || /^COMFY_(AUTOGROW|MATCHTYPE)_V3$/.test(getInputType(raw)) ? "*" : getInputType(raw);
       const link = isLink(value) && Object.hasOwn(graph, value[0]) ? addLink(value, [nodeId, slot], type) : null;
       return { name, type, ...(widgets.has(name) && { widget: { name } }), link };
     });
@@ -188,7 +188,7 @@ export function toEditorFile(graph: Graph, info: ObjectInfo, { id, places }: Opt
     }
     const title = node._meta?.title;
     const values = nodeInfo ? createValueList(nodeInfo, node.inputs) : selectLiterals(node);
-    const texts = [...widgets.values()].filter((raw) => settingsOf(raw).multiline).length;
+    const texts = [...widgets.values()].filter((raw) => getSettings(raw).multiline).length;
     const height = HEADER_HEIGHT + ROW_HEIGHT * (Math.max(inputs.length - widgets.size, nodeInfo?.output?.length ?? 1) + widgets.size + texts * TEXT_ROWS);
     return {
       nodeId,
@@ -263,8 +263,8 @@ function selectLiterals({ inputs }: GraphNode): JsonObject {
 /** As in the editor's files: sockets in the order of the class, then other linked inputs. Only linked widgets have a slot. */
 function getInputNames({ inputs }: GraphNode, nodeInfo: NodeInfo | undefined, widgets: ReadonlyMap<string, unknown>): string[] {
   const linkNames = Object.keys(inputs).filter((name) => isLink(inputs[name]));
-  const sockets = orderedInputs(nodeInfo).flatMap(({ name, raw }) =>
-    widgets.has(name) || /^COMFY_(AUTOGROW|DYNAMICCOMBO)_V3$/.test(typeOf(raw)) ? [] : [name],
+  const sockets = listDeclaredInputs(nodeInfo).flatMap(({ name, raw }) =>
+    widgets.has(name) || /^COMFY_(AUTOGROW|DYNAMICCOMBO)_V3$/.test(getInputType(raw)) ? [] : [name],
   );
   return [...new Set([...sockets, ...linkNames])];
 }

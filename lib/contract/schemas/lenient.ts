@@ -3,8 +3,8 @@
 import { z } from "zod";
 import { isObject, type JsonObject } from "../json/json";
 import { parseJson } from "../json/parse-json";
-import { noteSkipped } from "../json/readers";
-import { nearestOption } from "../nodes/input-spec";
+import { recordSkipped } from "../json/readers";
+import { findNearestOption } from "../nodes/input-spec";
 import { integerOf, type Param, type Params, partsOf, truthOf, type ValueOf } from "../params";
 import { toPlainLine } from "../plain-line";
 import { count, exactForeign, exactOf, reads } from "./exact";
@@ -55,7 +55,7 @@ export function loosely<T extends z.ZodType>(schema: T) {
 export function entries<T extends z.ZodType>(item: T) {
   const lenientArray = z.array(z.unknown()).transform((all): z.output<T>[] => {
     const readable = all.flatMap((entry) => entryOf(item.safeParse(entry)));
-    return noteSkipped(readable, all.length - readable.length);
+    return recordSkipped(readable, all.length - readable.length);
   });
   return reads(lenientArray, z.array(exactOf(item)));
 }
@@ -64,7 +64,7 @@ export function entriesById<T extends z.ZodType>(item: T) {
   const lenientRecord = z.record(z.string(), z.unknown()).transform((all): Record<string, z.output<T>> => {
     const entries = Object.entries(all);
     const readable = entries.flatMap(([id, one]) => entryOf(item.safeParse(one)).map((entry) => [id, entry] as const));
-    return noteSkipped(Object.fromEntries(readable), entries.length - readable.length);
+    return recordSkipped(Object.fromEntries(readable), entries.length - readable.length);
   });
   return reads(lenientRecord, z.record(z.string(), exactOf(item)));
 }
@@ -128,7 +128,7 @@ export function unknownFilter(query: z.ZodObject, names: Iterable<string>): { fi
   if (!["limit", "max_items", "dir"].some((name) => paramNames.includes(name))) return undefined;
   for (const name of names) {
     if (paramNames.includes(name) || harmless.has(name)) continue;
-    const nearest = nearestOption(name, paramNames);
+    const nearest = findNearestOption(name, paramNames);
     return {
       field: name.slice(0, 100),
       message: `is not a parameter here${nearest === undefined ? "" : `; did you mean ${String(nearest)}?`}`,

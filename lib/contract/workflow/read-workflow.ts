@@ -2,9 +2,9 @@
 
 import { withSpellingsOf } from "../json/exact-json";
 import { isObject, type JsonObject, objectOf } from "../json/json";
-import { duplicateKeys, findJsonError, lineAndColumn } from "../json/json-text";
+import { findDuplicateKeys, findJsonError, getLineAndColumn } from "../json/json-text";
 import { own } from "../json/own";
-import { parseLenientJson, readLenientJson, TooManyExactNumbers, withoutNaN } from "../json/parse-json";
+import { parseLenientJson, parseLenient, TooManyExactNumbers, replaceNaN } from "../json/parse-json";
 import { type Graph } from "../schemas/graph";
 import { nameInExtraData } from "./workflow-name";
 
@@ -31,11 +31,11 @@ export function readWorkflow(text: string): WorkflowReading {
   if (json.length > workflowLimits.characters) return tooLarge("characters", json.length);
   let parsed: unknown;
   try {
-    parsed = readLenientJson(json);
+    parsed = parseLenient(json);
   } catch (error) {
     if (error instanceof TooManyExactNumbers) return refuse({ code: "too_many_numbers", max: error.maxNumbers });
     // Replacements of the same length preserve error positions.
-    return refuse({ code: "not_json", ...lineAndColumn(json, findJsonError(withoutNaN(json, "0"))) });
+    return refuse({ code: "not_json", ...getLineAndColumn(json, findJsonError(replaceNaN(json, "0"))) });
   }
   return readParsed(parsed, json);
 }
@@ -55,7 +55,7 @@ function readParsed(parsed: unknown, text?: string): WorkflowReading {
   if (problem) return refuse(problem);
   const extraData = withoutPartnerKeys(located.extraData);
   const title = extraData && nameInExtraData(extraData);
-  const duplicates = located.text === undefined ? [] : duplicateKeys(located.text, located.path);
+  const duplicates = located.text === undefined ? [] : findDuplicateKeys(located.text, located.path);
   return {
     ok: true,
     value: {

@@ -5,7 +5,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { type Failure } from "@/lib/contract/failure";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { isObject, numberOf, objectOf, textOf } from "@/lib/contract/json/json";
-import { skippedIn } from "@/lib/contract/json/readers";
+import { countSkipped } from "@/lib/contract/json/readers";
 import { type AnswerOf, type Operation } from "@/lib/contract/operation";
 import { hasRole, type Role } from "@/lib/contract/people/roles";
 import { manageBodySchema } from "@/lib/contract/schemas/job";
@@ -101,7 +101,7 @@ async function callOnce<O extends Operation>(
   const result = await exchangeBounded(operation, from, input);
   if (!result.ok) return failed(redactForBrowser(result.failure, from));
   const { status, value } = result.value;
-  return ok({ status, value: await enrichResponse(operation, from, value, input?.json), skipped: skippedIn(value) });
+  return ok({ status, value: await enrichResponse(operation, from, value, input?.json), skipped: countSkipped(value) });
 }
 
 /** Names are added to each list response once and cached until something changes. */

@@ -8,7 +8,7 @@ import { maskAddress } from "@/lib/contract/assets/file-refs";
 import { RAW_PARAMETER } from "@/lib/contract/console";
 import { type Failure, createFailure } from "@/lib/contract/failure";
 import { parseJson } from "@/lib/contract/json/parse-json";
-import { skippedIn } from "@/lib/contract/json/readers";
+import { countSkipped } from "@/lib/contract/json/readers";
 import { type Operation } from "@/lib/contract/operation";
 import { operations } from "@/lib/contract/operations";
 import { decodePercent } from "@/lib/contract/plain-line";
@@ -161,7 +161,7 @@ export function userdataListRoute(): Handler {
     const search = getSearchParams(context.request);
     if (search.has(RAW_PARAMETER)) return runOperation(operations.listUserdata, context, ok({}));
     const files = await listFiles(context, search, context.request.signal);
-    return files.ok ? ok(jsonResponse(files.value, 200, unreadableHeaders(skippedIn(files.value)))) : files;
+    return files.ok ? ok(jsonResponse(files.value, 200, unreadableHeaders(countSkipped(files.value)))) : files;
   });
 }
 

@@ -4,7 +4,7 @@ import "server-only";
 import { CONNECTION_PARAMETER, RAW_PARAMETER } from "@/lib/contract/console";
 import { type Failure, createFailure } from "@/lib/contract/failure";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { MAX_TOPICS, readTopic, type TopicName, topicPaths } from "@/lib/contract/live";
+import { MAX_TOPICS, parseTopic, type TopicName, topicPaths } from "@/lib/contract/live";
 import { EVENTS } from "@/lib/contract/people/sign-in";
 import { UNREADABLE_HEADER } from "@/lib/shared/headers";
 import { failed, ok, type Result } from "@/lib/shared/result";
@@ -70,7 +70,7 @@ async function openTopic(
   topic: string,
   handlers: Readonly<Record<TopicName, Handler>>,
 ): Promise<Result<OpenedTopic, Failure>> {
-  const parsedTopic = readTopic(topic);
+  const parsedTopic = parseTopic(topic);
   if (!parsedTopic) return topicNotFound;
   const { name, id: item = "", query } = parsedTopic;
   const { guard, read } = handlers[name];

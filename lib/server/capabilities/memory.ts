@@ -3,7 +3,7 @@
 
 import "server-only";
 import { type Capability } from "@/lib/contract/capabilities";
-import { coreListIn, isRead, type Operation } from "@/lib/contract/operation";
+import { findCoreList, isRead, type Operation } from "@/lib/contract/operation";
 import { isAbsentStatus } from "../upstream/failures";
 
 const CACHE_MS = 10 * 60_000;
@@ -27,7 +27,7 @@ export function createCapabilityMemory(now: () => number) {
   return {
     record(connectionId: string, operation: Operation, status: number): void {
       const present = toPresence(operation, status);
-      if (coreListIn(operation)) {
+      if (findCoreList(operation)) {
         if (present === false) downConnections.add(connectionId);
         else if (present === true && downConnections.delete(connectionId)) dropMissing(connectionId);
       }
@@ -58,7 +58,7 @@ export function createCapabilityMemory(now: () => number) {
 }
 
 function toPresence(operation: Operation, status: number): boolean | undefined {
-  if (isAbsentStatus(operation, status) || (status === 404 && coreListIn(operation))) return false;
+  if (isAbsentStatus(operation, status) || (status === 404 && findCoreList(operation))) return false;
   if (status >= 200 && status < 400 && isRead(operation)) return true;
   return undefined;
 }

@@ -3,7 +3,7 @@
 import "server-only";
 import { isTerminalWord, toJobState } from "@/lib/contract/jobs/job-list";
 import { isObject, numberOf, objectOf, textOf } from "@/lib/contract/json/json";
-import { rowLists, type TopicName } from "@/lib/contract/live";
+import { rowFields, type TopicName } from "@/lib/contract/live";
 
 /** For topics whose source reports changes, because it may have missed some. */
 export const RECHECK_MS = 30_000;
@@ -48,6 +48,6 @@ export function hasActiveJobs(name: TopicName, value: unknown): boolean {
   if (name === "counts") return (numberOf(value.running) ?? 0) + (numberOf(value.pending) ?? 0) > 0;
   if (name === "runs-by-day") return Array.isArray(value.days) && value.days.some((day) => objectOf(day)?.isUnread === true);
   if (name === "tasks") return (numberOf(value.underWay) ?? 0) > 0;
-  const lists = name === "batches" ? ["runs"] : (rowLists[name] ?? []);
+  const lists = name === "batches" ? ["runs"] : (rowFields[name] ?? []);
   return lists.length === 0 ? isActiveRow(value) : lists.some((list) => Array.isArray(value[list]) && value[list].some(isActiveRow));
 }

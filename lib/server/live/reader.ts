@@ -5,7 +5,7 @@ import { type Failure } from "@/lib/contract/failure";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { isObject, objectOf } from "@/lib/contract/json/json";
 import { parseExactJson } from "@/lib/contract/json/parse-json";
-import { type LiveProgress, rowId, rowLists, type TopicName } from "@/lib/contract/live";
+import { type LiveProgress, getRowId, rowFields, type TopicName } from "@/lib/contract/live";
 import { type Result } from "@/lib/shared/result";
 import { statusOf } from "../requests/responses";
 import { hasActiveJobs, isActiveRow, pollIntervals, RECHECK_MS } from "./poll-intervals";
@@ -186,11 +186,11 @@ export function createReader({
 
   /** `shape` contains everything except the rows' contents. Lists with missing or repeated ids only change as a whole. */
   function parseRows(parsed: unknown, text: string): { shape: string; rows: Rows } {
-    const lists = rowLists[name];
+    const lists = rowFields[name];
     const rows: Rows = new Map();
     if (!isObject(parsed)) return { shape: text, rows: rows };
     const addRow = (row: unknown) => {
-      const id = isObject(row) ? rowId(row) : undefined;
+      const id = isObject(row) ? getRowId(row) : undefined;
       if (!isObject(row) || id === undefined || rows.has(id)) return undefined;
       rows.set(id, { text: writeExactJson(row), isOpen: isActiveRow(row), nodesTotal: objectOf(row.progress)?.nodes_total ?? row.nodes_total });
       return id;

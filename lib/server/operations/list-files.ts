@@ -4,7 +4,7 @@ import "server-only";
 import { ROOT_FOLDER } from "@/lib/contract/assets/file-refs";
 import { CONNECTION_PARAMETER } from "@/lib/contract/console";
 import { type Failure } from "@/lib/contract/failure";
-import { noteSkipped, skippedIn } from "@/lib/contract/json/readers";
+import { recordSkipped, countSkipped } from "@/lib/contract/json/readers";
 import { operations } from "@/lib/contract/operations";
 import { type UserdataFile } from "@/lib/contract/operations/files";
 import { failed, ok, type Result } from "@/lib/shared/result";
@@ -24,7 +24,7 @@ export async function listFiles(context: Context, search: URLSearchParams, signa
   if (!query.ok) return query;
   const folderResult = await listFolder(access.value.upstream, query.value, signal);
   return folderResult.ok
-    ? ok(noteSkipped(redactForBrowser(folderResult.value, access.value), skippedIn(folderResult.value)))
+    ? ok(recordSkipped(redactForBrowser(folderResult.value, access.value), countSkipped(folderResult.value)))
     : failed(redactForBrowser(folderResult.failure, access.value));
 }
 
@@ -53,7 +53,7 @@ export async function listFolder(upstream: Upstream, query: Record<string, unkno
 }
 
 function mapFiles(files: UserdataFile[], change: (file: UserdataFile) => UserdataFile): UserdataFile[] {
-  return noteSkipped(files.map(change), skippedIn(files));
+  return recordSkipped(files.map(change), countSkipped(files));
 }
 
 /** Some services return 404 for a folder without files. */

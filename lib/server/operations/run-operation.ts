@@ -6,7 +6,7 @@ import { RAW_PARAMETER } from "@/lib/contract/console";
 import { type Failure, createFailure } from "@/lib/contract/failure";
 import { withSpellingsOf } from "@/lib/contract/json/exact-json";
 import { isObject, objectOf, textOf } from "@/lib/contract/json/json";
-import { answersBytes, isRead, type Operation } from "@/lib/contract/operation";
+import { returnsBytes, isRead, type Operation } from "@/lib/contract/operation";
 import { operations } from "@/lib/contract/operations";
 import { looksLikeToken } from "@/lib/contract/people/sign-in";
 import { maskText } from "@/lib/contract/secrets/secret-texts";
@@ -89,7 +89,7 @@ export async function runOperation(
   if (!query.ok) return query;
   context.annotateAudit({ connectionId: access.value.connection.id, target: Object.values(params.value).join("/") || undefined });
   const input = { params: params.value, query: query.value, signal: context.request.signal };
-  if (answersBytes(operation)) return forwardBytes(operation, context, access.value, input);
+  if (returnsBytes(operation)) return forwardBytes(operation, context, access.value, input);
   if (search.has(RAW_PARAMETER) && operation.method === "GET") return sendRaw(operation, access.value, input);
   if (operation.name === operations.getObjectInfo.name) return sendCatalogue(access.value, input);
   if (operation.body?.kind === "multipart" || operation.body?.kind === "octets") return upload(operation, context, access.value, input);

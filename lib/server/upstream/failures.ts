@@ -6,7 +6,7 @@ import { getCodeByStatus, type Failure, parseFailure } from "@/lib/contract/fail
 import { isTerminalWord, type KnownJobState, toJobState } from "@/lib/contract/jobs/job-list";
 import { isObject, textOf } from "@/lib/contract/json/json";
 import { own } from "@/lib/contract/json/own";
-import { answersBytes, isRead, type Operation } from "@/lib/contract/operation";
+import { returnsBytes, isRead, type Operation } from "@/lib/contract/operation";
 import { operations } from "@/lib/contract/operations";
 import { type UserdataFile } from "@/lib/contract/operations/files";
 import { codeOf } from "@/lib/shared/error-codes";
@@ -38,7 +38,7 @@ export function findLookup(operation: Operation, { params = {}, json, signal, li
   const shared = { signal, limits };
   const jobId = params.job_id ?? (isObject(json) ? textOf(json.prompt_id) : undefined);
   const { id, task_id, file } = params;
-  if (capability === undefined || answersBytes(operation)) return undefined;
+  if (capability === undefined || returnsBytes(operation)) return undefined;
   if (item === "asset" && id !== undefined)
     return { operation: operations.getAsset, input: { ...shared, params: { id } }, only: id, finds: isMutableAsset };
   if (item === "job" && jobId !== undefined) {

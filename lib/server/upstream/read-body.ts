@@ -5,8 +5,8 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { z } from "zod";
 import { isObject, numberOf } from "@/lib/contract/json/json";
 import { parseServiceJson, TooManyExactNumbers } from "@/lib/contract/json/parse-json";
-import { skippedIn } from "@/lib/contract/json/readers";
-import { coreListIn, type Operation, type OperationAnswer } from "@/lib/contract/operation";
+import { countSkipped as skippedIn } from "@/lib/contract/json/readers";
+import { findCoreList, type Operation, type OperationAnswer } from "@/lib/contract/operation";
 import { maskSecrets } from "@/lib/contract/secrets/mask-secrets";
 import { exceededBound } from "@/lib/shared/json-depth";
 import { createKeyGate } from "./key-gate";
@@ -119,7 +119,7 @@ function hasManyNames(value: unknown): boolean {
 
 /** A service that ignores the page limit sends its whole history. The requested page is its newest part. */
 function limitRows(operation: Operation, value: unknown, maxRows: number | undefined): unknown {
-  const name = coreListIn(operation);
+  const name = findCoreList(operation);
   const rows: unknown = name !== undefined && isObject(value) ? value[name] : undefined;
   if (name === undefined || maxRows === undefined || !isObject(value) || !Array.isArray(rows)) return value;
   return rows.length > maxRows ? { ...value, [name]: rows.slice(0, maxRows) } : value;

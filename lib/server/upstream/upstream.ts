@@ -3,7 +3,7 @@
 import "server-only";
 import { type Failure, isMissingOperation, isPlainRateLimit } from "@/lib/contract/failure";
 import { own } from "@/lib/contract/json/own";
-import { noteSkipped } from "@/lib/contract/json/readers";
+import { recordSkipped } from "@/lib/contract/json/readers";
 import { type AnswerOf, isRead, type Operation } from "@/lib/contract/operation";
 import { operations } from "@/lib/contract/operations";
 import { maskSecrets } from "@/lib/contract/secrets/mask-secrets";
@@ -186,7 +186,7 @@ export function createUpstream(options: UpstreamOptions): Upstream {
       options.onAnswer?.(readOptions.operation, result.value);
       const value = isMasked && !workerReader ? maskSecrets(result.value, apiKey === undefined ? [] : [apiKey]) : result.value;
       // The worker's values and masked ones are copies without the count.
-      if (typeof value === "object" && value !== null) noteSkipped(value, result.skipped);
+      if (typeof value === "object" && value !== null) recordSkipped(value, result.skipped);
       if (isMasked && readOptions.memo !== undefined) options.parsed?.keep(readOptions.memo, bytes, ok(value));
       return ok(value);
     };

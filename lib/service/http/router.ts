@@ -1,7 +1,7 @@
 // Routes requests by the contract's table. All paths except /api/health and /api/openapi.json require a key.
 
 import { Hono } from "hono";
-import { openApiDocument } from "@/lib/contract/openapi/document";
+import { createOpenApiDocument } from "@/lib/contract/openapi/document";
 import { type Operation } from "@/lib/contract/operation";
 import { bearerIn } from "@/lib/shared/headers";
 import { ServiceError } from "../service-error";
@@ -23,7 +23,7 @@ export function createRouter(parts: Parts): (request: Request, bytes?: AsyncIter
   const routes = allRoutes(parts);
 
   app.get("/api/health", () => jsonResponse({ status: "ok" }));
-  app.get("/api/openapi.json", (context) => jsonResponse(openApiDocument(getBaseUrl(parts, context.req.raw))));
+  app.get("/api/openapi.json", (context) => jsonResponse(createOpenApiDocument(getBaseUrl(parts, context.req.raw))));
   // Fixed paths come before those with parameters, because the from-hash in /api/assets/from-hash is not an asset's id.
   for (const { operation, handle } of routes.sort((a, b) => countParameters(a.operation) - countParameters(b.operation))) {
     app.on(operation.method === "HEAD" ? "GET" : operation.method, toPattern(operation), async (context) => {

@@ -5,7 +5,7 @@ import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { isObject, objectOf } from "@/lib/contract/json/json";
 import { own } from "@/lib/contract/json/own";
 import { parseExactJson } from "@/lib/contract/json/parse-json";
-import { readInputSpec, settingsOf, typeOf } from "@/lib/contract/nodes/input-spec";
+import { readInputSpec, getSettings, getInputType } from "@/lib/contract/nodes/input-spec";
 import { BUILT_IN_RUNNER } from "@/lib/contract/runners/runners";
 import { type InputField, type NodeDeclaration, type NodeLibrary } from "../nodes/definition";
 import { nodeClasses, describeLibrary } from "../nodes/library";
@@ -120,7 +120,7 @@ function mergeInfo(info: Info, other: Info): Info {
 
 function mergeSpec(ownSpec: unknown, otherSpec: unknown): unknown {
   const added = getChoices(otherSpec).filter((choice) => !getChoices(ownSpec).includes(choice));
-  return Array.isArray(ownSpec) && added.length > 0 && typeOf(ownSpec) === "COMBO" ? replaceChoices(ownSpec, [...getChoices(ownSpec), ...added]) : ownSpec;
+  return Array.isArray(ownSpec) && added.length > 0 && getInputType(ownSpec) === "COMBO" ? replaceChoices(ownSpec, [...getChoices(ownSpec), ...added]) : ownSpec;
 }
 
 function replaceChoices([type, ...options]: readonly unknown[], choices: readonly unknown[]): unknown {
@@ -130,7 +130,7 @@ function replaceChoices([type, ...options]: readonly unknown[], choices: readonl
 function getChoices(spec: unknown): readonly unknown[] {
   const type: unknown = Array.isArray(spec) ? spec[0] : undefined;
   if (Array.isArray(type)) return type;
-  return type === "COMBO" ? (settingsOf(spec).options ?? []) : [];
+  return type === "COMBO" ? (getSettings(spec).options ?? []) : [];
 }
 
 function getInputs(info: Info): Record<(typeof inputGroups)[number], Info> {
@@ -211,7 +211,7 @@ function toDeclaration(name: string, info: Info): NodeDeclaration {
 const checkedTypes = new Set(["INT", "FLOAT", "STRING", "BOOLEAN", "*"]);
 
 function toField(name: string, spec: unknown, isOptional: boolean): InputField {
-  const type = typeOf(spec);
+  const type = getInputType(spec);
   // A growing input is never present itself. Inputs of other names replace it ("images.image0").
   const optional = isOptional || /^COMFY_(AUTOGROW|DYNAMIC)/.test(type);
   const field: InputField = { name, type, optional, spec: Array.isArray(spec) ? spec : [type] };
@@ -224,6 +224,6 @@ function toField(name: string, spec: unknown, isOptional: boolean): InputField {
       : { ...field, isOpen: true };
   }
   if (!checkedTypes.has(type)) return { ...field, isOpen: true };
-  const { min, max, multiline } = settingsOf(spec);
+  const { min, max, multiline } = getSettings(spec);
   return { ...field, options: { ...(min !== undefined && { min }), ...(max !== undefined && { max }), ...(multiline && { multiline }) } };
 }

@@ -9,7 +9,7 @@ import { toApiWorkflow } from "@/lib/contract/editor-workflow/index";
 import { parseFailure, readNodeErrors } from "@/lib/contract/failure";
 import { isObject } from "@/lib/contract/json/json";
 import { parseJson } from "@/lib/contract/json/parse-json";
-import { anyText, anything, isTrue, list, map, number, object, oneOf, or, text, where } from "@/lib/contract/json/readers";
+import { anyText, anything, isTrue, list, map, number, object, oneOf, withFallback, text, filter } from "@/lib/contract/json/readers";
 import { allOperations } from "@/lib/contract/operations";
 import { graphSchema } from "@/lib/contract/schemas/graph";
 import { objectInfoSchema } from "@/lib/contract/schemas/object-info";
@@ -21,12 +21,12 @@ import { hostileJson, prototypeMembers } from "@/tests/support/hostile-keys";
 import { flac, glb, plainText, png, webp } from "../embedded-workflow/files";
 
 const reader = object(
-  { id: text, atMs: number, name: or(text, "unnamed") },
+  { id: text, atMs: number, name: withFallback(text, "unnamed") },
   {
     kind: oneOf(["a", "b"]),
     isDone: isTrue,
     seen: list(
-      where(anyText, (word) => word !== "x"),
+      filter(anyText, (word) => word !== "x"),
       3,
     ),
     sizes: map(number),

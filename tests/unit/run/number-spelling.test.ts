@@ -12,8 +12,8 @@ import { createEditableFile } from "@/lib/contract/editor-workflow/write-file";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { type JsonObject } from "@/lib/contract/json/json";
 import { parseExactJson } from "@/lib/contract/json/parse-json";
-import { withChoice } from "@/lib/contract/nodes/dynamic-inputs";
-import { withTexts } from "@/lib/contract/nodes/fill-texts";
+import { selectChoice } from "@/lib/contract/nodes/dynamic-inputs";
+import { replaceTexts } from "@/lib/contract/nodes/fill-texts";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { objectInfoSchema } from "@/lib/contract/schemas/object-info";
 import { readWorkflow } from "@/lib/contract/workflow/read-workflow";
@@ -40,7 +40,7 @@ it("keeps other inputs' spelling when a dynamic choice changes", () => {
   const option = (key: string) => ({ key, inputs: { required: { scale: ["FLOAT", {}] } } });
   const resize = { input: { required: { type: ["COMFY_DYNAMICCOMBO_V3", { options: [option("a"), option("b")] }] } } };
   const graph = parseExactJson<Graph>('{"1":{"class_type":"Resize","inputs":{"type":"a","type.scale":2.0,"any":5.0}}}');
-  const changedGraph = withChoice(graph, "1", { name: "type", value: "b" }, objectInfoSchema.parse({ Resize: resize }));
+  const changedGraph = selectChoice(graph, "1", { name: "type", value: "b" }, objectInfoSchema.parse({ Resize: resize }));
   expect(writeExactJson(changedGraph)).toContain('"inputs":{"type":"b","type.scale":2.0,"any":5.0}');
 });
 
@@ -59,7 +59,7 @@ const parsed = (extra: string) => parseExactJson<JsonObject>(`{${spelled},${extr
 const files = { readCatalogue: () => Promise.resolve(ok(info)) };
 
 it.each<[string, (graph: Graph) => unknown]>([
-  ["a text that is filled in", (graph) => withTexts(graph, [{ nodeId: "1", name: "text", text: "x" }])],
+  ["a text that is filled in", (graph) => replaceTexts(graph, [{ nodeId: "1", name: "text", text: "x" }])],
   ["a seed that is drawn anew", (graph) => toResubmission({ prompt: graph }, () => 7)],
   ["a key that is taken out", (graph) => leftOut({ graph }, [{ kind: "input", node_id: "1", node: "Mix", input: "text" }])],
   ["a sample's picture", (graph) => withSamplePictures({ graph, name: "", workflowId: "", order: [] }, () => ok("sent.png"))],

@@ -3,7 +3,7 @@ import { headers } from "next/headers";
 import { getTranslations } from "next-intl/server";
 import { textParam } from "@/app/(console)/params";
 import { ApiReferenceScreen } from "@/components/api-reference/api-reference-screen";
-import { apiReference } from "@/lib/contract/openapi/reference";
+import { getApiReference } from "@/lib/contract/openapi/reference";
 import { sampleLanguages } from "@/lib/contract/openapi/samples";
 import { openPage } from "@/lib/server/bff/open-page";
 import { consoleUrl } from "@/lib/server/env";
@@ -19,7 +19,7 @@ export default async function ApiReferencePage({ searchParams }: PageProps<"/doc
   const host = (await headers()).get("host");
   return (
     <ApiReferenceScreen
-      reference={apiReference()}
+      reference={getApiReference()}
       language={sampleLanguages.find((language) => language === requested) ?? "curl"}
       baseUrl={consoleUrl(composition.env, host && `http://${host}`)}
     />

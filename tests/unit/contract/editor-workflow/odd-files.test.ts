@@ -8,7 +8,7 @@ import { createEditableFile } from "@/lib/contract/editor-workflow/write-file";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { isObject, type JsonObject } from "@/lib/contract/json/json";
 import { parseJson } from "@/lib/contract/json/parse-json";
-import { filledTexts } from "@/lib/contract/nodes/fill-texts";
+import { fillTexts } from "@/lib/contract/nodes/fill-texts";
 import { objectInfoSchema } from "@/lib/contract/schemas/object-info";
 import messages from "@/lib/messages/en/run.json";
 import { ok } from "@/lib/shared/result";
@@ -124,7 +124,7 @@ test("fills a filename that repeats one widget at once", () => {
   const { graph } = toApiWorkflow({ nodes: [...nodes, writer], links: [] }, info);
   expect(graph["2000"]?.inputs.filename_prefix === "1".repeat(count)).toBe(true);
   expect(
-    filledTexts({ ...graph, "2000": { class_type: "SaveImage", inputs: { filename_prefix: prefix } } }, info, { at: new Date(), draw: 0 }),
+    fillTexts({ ...graph, "2000": { class_type: "SaveImage", inputs: { filename_prefix: prefix } } }, info, { at: new Date(), draw: 0 }),
   ).toHaveLength(1);
 });
 

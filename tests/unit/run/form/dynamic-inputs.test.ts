@@ -8,7 +8,7 @@ import { createRunStore } from "@/components/run/run-store";
 import { openWorkflow } from "@/components/run/workflow/open-workflow";
 import { leftOut } from "@/components/run/workflow/workflow-contents";
 import { own } from "@/lib/contract/json/own";
-import { nearestOption } from "@/lib/contract/nodes/input-spec";
+import { findNearestOption } from "@/lib/contract/nodes/input-spec";
 import { type NodeErrors } from "@/lib/contract/schemas/execution";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { type ObjectInfo, objectInfoSchema } from "@/lib/contract/schemas/object-info";
@@ -150,9 +150,9 @@ describe("a value missing from its list", () => {
 
   it("suggests the nearest name whatever its folder, case or ending", () => {
     const models = ["sdxl/Base_1.0.safetensors", "flux-dev.safetensors"];
-    expect(nearestOption("base_1.0.ckpt", models)).toBe(models[0]);
-    expect(nearestOption("flux_dev", models)).toBe(models[1]);
-    expect(nearestOption("entirely other", ["euler"])).toBeUndefined();
+    expect(findNearestOption("base_1.0.ckpt", models)).toBe(models[0]);
+    expect(findNearestOption("flux_dev", models)).toBe(models[1]);
+    expect(findNearestOption("entirely other", ["euler"])).toBeUndefined();
   });
 });
 

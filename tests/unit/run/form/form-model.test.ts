@@ -3,7 +3,7 @@ import { formBuilder, type FormNode, withInput } from "@/components/run/form/for
 import { missingClassErrors, placeProblems, problemSentence } from "@/components/run/form/problems";
 import { createEditableFile } from "@/lib/contract/editor-workflow/write-file";
 import { parseFailure } from "@/lib/contract/failure";
-import { filledTexts, withTexts } from "@/lib/contract/nodes/fill-texts";
+import { fillTexts, replaceTexts } from "@/lib/contract/nodes/fill-texts";
 import { readInputSpec } from "@/lib/contract/nodes/input-spec";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { type ObjectInfo, objectInfoSchema } from "@/lib/contract/schemas/object-info";
@@ -163,9 +163,9 @@ describe("fill texts", () => {
     "1": { class_type, inputs: { filename_prefix } },
     "2": { class_type: "KSampler", inputs: { seed: 42, sampler_name: "a/b", model: ["3", 0] }, _meta: { title: "Mine" } },
   });
-  const prefix = (text: string, class_type?: string) => filledTexts(saving(text, class_type), catalogue, { at, draw: 1 })[0]?.text;
+  const prefix = (text: string, class_type?: string) => fillTexts(saving(text, class_type), catalogue, { at, draw: 1 })[0]?.text;
   const prompt = (text: string, draw = 1, name = "text") =>
-    filledTexts({ "1": { class_type: "Encode", inputs: { [name]: text } } }, catalogue, { at, draw })[0]?.text;
+    fillTexts({ "1": { class_type: "Encode", inputs: { [name]: text } } }, catalogue, { at, draw })[0]?.text;
 
   test("fills in date and node values and keeps server placeholders", () => {
     expect(prefix("%date:yyyy-MM-dd%/%date:hhmmss%_%date:d.M%")).toBe("2026-03-05/070809_%date:d.M%");
@@ -187,9 +187,9 @@ describe("fill texts", () => {
 
   test("changes only these texts in the graph", () => {
     const graph = saving("%date:yyyy%");
-    const texts = filledTexts(graph, catalogue, { at, draw: 1 });
-    expect(withTexts(graph, texts)).toEqual({ ...graph, "1": { class_type: "SaveImage", inputs: { filename_prefix: "2026" } } });
-    expect(withTexts(graph, [])).toBe(graph);
+    const texts = fillTexts(graph, catalogue, { at, draw: 1 });
+    expect(replaceTexts(graph, texts)).toEqual({ ...graph, "1": { class_type: "SaveImage", inputs: { filename_prefix: "2026" } } });
+    expect(replaceTexts(graph, [])).toBe(graph);
   });
 
   test("uses the editor file's names and the form's values", () => {
@@ -214,10 +214,10 @@ describe("fill texts", () => {
       "3": { class_type: "SaveImage", inputs: { filename_prefix: text } },
     };
     const { withValues } = createEditableFile(file, info);
-    expect(filledTexts(graph, info, { at, draw: 1 }, (now) => withValues(now).widgetOf)).toEqual([
+    expect(fillTexts(graph, info, { at, draw: 1 }, (now) => withValues(now).widgetOf)).toEqual([
       { nodeId: "3", name: "filename_prefix", text: "7" },
     ]);
-    expect(filledTexts(graph, info, { at, draw: 1 })).toEqual([]);
+    expect(fillTexts(graph, info, { at, draw: 1 })).toEqual([]);
   });
 });
 
