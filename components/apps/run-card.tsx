@@ -16,7 +16,7 @@ import { callApi } from "@/lib/browser/api";
 import { apiPath, jobHref } from "@/lib/browser/urls";
 import { type AppField, type AppResult, type AppRun, type AppRunState, type AppValues, type AppView } from "@/lib/contract/apps/app";
 import { own } from "@/lib/contract/json/own";
-import { cutText } from "@/lib/contract/plain-line";
+import { truncateText } from "@/lib/contract/plain-line";
 import { fileAddress } from "./app-files";
 import { differing } from "./app-values";
 import { appApi } from "./apps-address";
@@ -228,5 +228,5 @@ export function ValueShown({ app, input: { control }, value }: { app: string; in
   if (control.kind === "video" || control.kind === "audio") return t("aFile");
   if (control.kind === "switch") return t(value === true ? "on" : "off");
   const choice = control.kind === "choice" ? control.choices.find((choice) => choice.value === value)?.label : undefined;
-  return cutText(choice || String(value), MAX_SHOWN);
+  return truncateText(choice || String(value), MAX_SHOWN);
 }

@@ -3,7 +3,7 @@ import { addFolderPath, ROOT_FOLDER } from "@/lib/contract/assets/file-refs";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { countSkipped } from "@/lib/contract/json/readers";
 import { type UserdataFile } from "@/lib/contract/operations/files";
-import { addressValues, type Params, type ValuesOf } from "@/lib/contract/params";
+import { toSearchValues, type Params, type ValuesOf } from "@/lib/contract/params";
 import { toMilliseconds } from "@/lib/contract/times";
 
 export type FileRow = {
@@ -131,7 +131,7 @@ function isFolder(dir: string): boolean {
 export const ROWS = 500;
 
 export function filesHref(query: FilesQuery, { connection, file }: { connection?: string; file?: string } = {}): string {
-  return withQuery("/files", { ...addressValues(filesParams, query), file, connection });
+  return withQuery("/files", { ...toSearchValues(filesParams, query), file, connection });
 }
 
 /** Always recursive: folders have no entries of their own and are derived from the paths. */

@@ -6,7 +6,7 @@ import { jobParams, searchParams } from "./jobs/job-list";
 import { roles } from "./people/roles";
 import { MAX_PASSWORD_LENGTH, type MemberMethods, MIN_PASSWORD } from "./people/sign-in";
 import { type JobListItem, type JobsAnswer } from "./schemas/job";
-import { commaList, plainLine, querySchema, webAddress } from "./schemas/lenient";
+import { createListText, createPlainLine, createQuerySchema, webAddressSchema } from "./schemas/lenient";
 
 export const CONNECTION_PARAMETER = "connection";
 /** Requests a service's JSON response as a raw file, if it is too large to show. */
@@ -77,7 +77,7 @@ export type JobCounts = { jobs?: number; running?: number; pending?: number };
 
 export type LackingClasses = { lacking: string[] };
 const MAX_CLASSES = 2000;
-export const lackingClassesQuerySchema = z.object({ names: commaList(z.string().min(1).max(200), MAX_CLASSES).default([]) });
+export const lackingClassesQuerySchema = z.object({ names: createListText(z.string().min(1).max(200), MAX_CLASSES).default([]) });
 
 /** `day`: such as 2026-11-22 in the requested zone. `other`: not ended yet. `isUnread`: more jobs are still being read. */
 export type RunsOfDay = { day: string; completed: number; failed: number; cancelled: number; other: number; isUnread?: boolean };
@@ -94,7 +94,7 @@ export const runsByDayQuerySchema = z.object({ zone: z.string().min(1).max(100).
 
 export const stopBodySchema = z.object({ ids: z.array(z.string().min(1).max(200)).min(1).max(1000) });
 
-const nameSchema = plainLine(100);
+const nameSchema = createPlainLine(100);
 const passwordSchema = z.string().min(MIN_PASSWORD, `must have at least ${MIN_PASSWORD} characters`).max(MAX_PASSWORD_LENGTH);
 const emailSchema = z.string().trim().toLowerCase().max(254).pipe(z.email());
 
@@ -115,9 +115,9 @@ const keySchema = z
 /** `shared` requires the role admin. Without it, the connection belongs to the member. */
 export const connectionBodySchema = z.object({
   name: nameSchema,
-  baseUrl: webAddress.refine((text) => !/[?#]/.test(text), "must not contain a query or a fragment"),
+  baseUrl: webAddressSchema.refine((text) => !/[?#]/.test(text), "must not contain a query or a fragment"),
   accountUrl: z
-    .union([z.literal(""), webAddress], {
+    .union([z.literal(""), webAddressSchema], {
       error: "must be empty, or an address that begins with http:// or https:// and holds no user name or password",
     })
     .optional(),
@@ -157,7 +157,7 @@ export type SessionState =
   { state: "live"; memberId: string; role: (typeof roles)[number]; canChange: boolean } | ({ state: "ended" } & EndedSession);
 export type ReadOnlyView = { since: number; by: string; note?: string };
 export const readOnlyBodySchema = z.object({
-  note: plainLine(200, 0).optional(),
+  note: createPlainLine(200, 0).optional(),
 });
 /** `withdrawn`: it was revoked, or its creator was removed or may no longer invite. */
 export type InvitationState = "open" | "used" | "expired" | "withdrawn" | "unknown";
@@ -190,7 +190,7 @@ export const accountChangeSchema = z
 export const confirmBodySchema = z.object({ password: z.string().min(1).max(254) });
 export const memberChangeSchema = z.object({ role: z.enum(roles).exclude(["owner"]).optional(), disabled: z.boolean().optional() });
 
-export const jobSearchQuerySchema = querySchema({ ...jobParams, ...searchParams });
+export const jobSearchQuerySchema = createQuerySchema({ ...jobParams, ...searchParams });
 export type JobSearchQuery = z.infer<typeof jobSearchQuerySchema>;
 
 export type JobReach = {

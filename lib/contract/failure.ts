@@ -1,6 +1,6 @@
 import { isObject, type JsonObject, textOf } from "./json/json";
 import { parseJson } from "./json/parse-json";
-import { cutText } from "./plain-line";
+import { truncateText } from "./plain-line";
 import { type NodeError, type NodeErrors } from "./schemas/execution";
 
 export function readNodeErrors(value: unknown): NodeErrors | undefined {
@@ -64,7 +64,7 @@ export function parseFailure(head: ResponseHead, body: string, nowMs = Date.now(
   const fields = isObject(parsed) ? readFields(parsed) : { message: toShortText(parsed === undefined ? body : parsed) };
   return {
     code: fields.code ?? getStatusCode(head.status),
-    message: cutText(fields.message ?? createStatusMessage(head.status), MAX_MESSAGE),
+    message: truncateText(fields.message ?? createStatusMessage(head.status), MAX_MESSAGE),
     status: head.status,
     ...(fields.details !== undefined && { details: fields.details }),
     ...(fields.nodeErrors && { nodeErrors: fields.nodeErrors }),

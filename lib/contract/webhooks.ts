@@ -2,10 +2,10 @@
 
 import { z } from "zod";
 import { jobStates } from "./jobs/job-list";
-import { plainLine, webAddress } from "./schemas/lenient";
+import { createPlainLine, webAddressSchema } from "./schemas/lenient";
 import { renewals, webhookEvents, webhookFormats } from "./webhook-events";
 
-const urlSchema = webAddress.refine((text) => !text.includes("#"), "must not contain a fragment");
+const urlSchema = webAddressSchema.refine((text) => !text.includes("#"), "must not contain a fragment");
 
 const eventsSchema = z
   .array(z.enum(webhookEvents))
@@ -15,7 +15,7 @@ const eventsSchema = z
 
 export const webhookSchema = z.object({
   connection: z.string().min(1).max(100),
-  name: plainLine(100),
+  name: createPlainLine(100),
   url: urlSchema,
   format: z.enum(webhookFormats),
   events: eventsSchema,

@@ -1,5 +1,5 @@
 import { type AssetsLook, lookParams, PAGE_SIZE, withoutLayers } from "@/components/assets/assets-address";
-import { readAddress } from "@/lib/contract/params";
+import { parseSearch } from "@/lib/contract/params";
 import { type AssetsQuery, assetsQuerySchema } from "@/lib/contract/schemas/asset";
 import { type SearchParams, toSearchParams } from "../params";
 
@@ -8,7 +8,7 @@ const pageParams = { ...lookParams, layers: { kind: "word", values: ["hidden", "
 /** Each value is validated separately: a bad one falls back to its default and is reported. Never throws. */
 export function parseAssetsQuery(params: SearchParams): { query: AssetsQuery; look: AssetsLook; ignored: string[] } {
   const search = toSearchParams(params);
-  const { query: ownQuery, ignored } = readAddress(pageParams, search);
+  const { query: ownQuery, ignored } = parseSearch(pageParams, search);
   const { layers, ...look } = ownQuery;
   const queryParams = Object.fromEntries(
     Object.keys(assetsQuerySchema.shape).flatMap((name) => {

@@ -1,7 +1,7 @@
 import { withSpellingsOf } from "@/lib/contract/json/exact-json";
 import { type JsonObject } from "@/lib/contract/json/json";
 import { type Graph } from "@/lib/contract/schemas/graph";
-import { isMasked, withoutMasks } from "@/lib/contract/secrets/secret-texts";
+import { isMasked, removeMasks } from "@/lib/contract/secrets/secret-texts";
 import { isLink, isSeedName, looseGraph, nodeName } from "@/lib/contract/workflow/graph";
 import { unwrapWorkflow } from "@/lib/contract/workflow/read-workflow";
 
@@ -19,7 +19,7 @@ export function toResubmission(workflow: unknown, newSeed?: () => number): Resub
   const inputs = maskedInputs(unwrapped.graph);
   if (inputs.length > 0) return { kind: "masked", inputs };
   const prompt = newSeed ? withNewSeeds(unwrapped.graph, newSeed) : unwrapped.graph;
-  return { kind: "ready", submission: { prompt, ...(unwrapped.extraData && { extra_data: withoutMasks(unwrapped.extraData) }) } };
+  return { kind: "ready", submission: { prompt, ...(unwrapped.extraData && { extra_data: removeMasks(unwrapped.extraData) }) } };
 }
 
 export function someSeed(): number {

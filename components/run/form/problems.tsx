@@ -8,7 +8,7 @@ import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { own } from "@/lib/contract/json/own";
 import { anyText, object } from "@/lib/contract/json/readers";
 import { boxEdges, type Limit, getSettings } from "@/lib/contract/nodes/input-spec";
-import { cutText } from "@/lib/contract/plain-line";
+import { truncateText } from "@/lib/contract/plain-line";
 import { type NodeError, type NodeErrors } from "@/lib/contract/schemas/execution";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { type FormNode } from "./form-model";
@@ -155,7 +155,7 @@ function shownLimit(limit: Limit): number | string {
 }
 
 function valueText(value: unknown): string {
-  return cutText(typeof value === "string" ? value : value === undefined || value === null ? "" : writeExactJson(value), MAX_VALUE);
+  return truncateText(typeof value === "string" ? value : value === undefined || value === null ? "" : writeExactJson(value), MAX_VALUE);
 }
 
 export function ProblemList({ id, problems, className }: { id?: string; problems: readonly Problem[]; className?: string }) {

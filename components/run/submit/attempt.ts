@@ -13,7 +13,7 @@ import { objectOf } from "@/lib/contract/json/json";
 import { isTrue, list, number, object, withFallback, type ReadBy, text, filter } from "@/lib/contract/json/readers";
 import { type NodeErrors } from "@/lib/contract/schemas/execution";
 import { type JobsAnswer } from "@/lib/contract/schemas/job";
-import { readPlaces, type SecretPlace } from "@/lib/contract/secrets/secret-places";
+import { readSecretPlaces, type SecretPlace } from "@/lib/contract/secrets/secret-places";
 import {
   BATCH_HEADER,
   type BatchRef,
@@ -107,7 +107,7 @@ export function judge(result: Result<unknown, Failure>, graph: Submission["promp
 function judgeAnswer(value: unknown): RunOutcome {
   const jobId = submittedJob(value);
   if (jobId !== undefined) {
-    const secretPlaces = readPlaces(objectOf(value)?.held_secrets);
+    const secretPlaces = readSecretPlaces(objectOf(value)?.held_secrets);
     const errors = readNodeErrors(objectOf(value)?.node_errors) ?? {};
     return { kind: "accepted", jobId, errors, ...(secretPlaces.length > 0 && { secretPlaces }) };
   }

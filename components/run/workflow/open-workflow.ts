@@ -5,7 +5,7 @@
 import { type ByteSource, PartReadError } from "@/lib/browser/files/byte-source";
 import { type JsonObject } from "@/lib/contract/json/json";
 import { type Graph } from "@/lib/contract/schemas/graph";
-import { withoutMasks } from "@/lib/contract/secrets/secret-texts";
+import { removeMasks } from "@/lib/contract/secrets/secret-texts";
 import { readWorkflow, topologicalOrder } from "@/lib/contract/workflow/graph";
 import { type Workflow, workflowLimits } from "@/lib/contract/workflow/read-workflow";
 import { drawingIn, nameInExtraData } from "@/lib/contract/workflow/workflow-name";
@@ -86,7 +86,7 @@ function toOpened({ title, duplicates, ...read }: Workflow, fileName: string | u
     workflowId: uuidOf(drawingIn(extraData)?.id) ?? uuidOf(facts.workflowId) ?? workflowIdOf(graph),
     order: orderOf(graph),
     graph,
-    ...(extraData && { extraData: withoutMasks(extraData) }),
+    ...(extraData && { extraData: removeMasks(extraData) }),
     ...(facts.leavesOut && { leftOut: facts.leavesOut }),
     ...(duplicates && { duplicates }),
     ...(facts.fromJob !== undefined && { fromJob: facts.fromJob }),

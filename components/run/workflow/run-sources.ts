@@ -8,7 +8,7 @@ import { withSpellingsOf, writeExactJson } from "@/lib/contract/json/exact-json"
 import { own } from "@/lib/contract/json/own";
 import { type NodeErrors } from "@/lib/contract/schemas/execution";
 import { type Graph } from "@/lib/contract/schemas/graph";
-import { secretsInWorkflow } from "@/lib/contract/secrets/secret-places";
+import { findWorkflowSecrets } from "@/lib/contract/secrets/secret-places";
 import { toAssetView } from "@/lib/contract/views/asset-view";
 import { type JobView, toJobView } from "@/lib/contract/views/job-view";
 import { workflowName } from "@/lib/contract/workflow/workflow-name";
@@ -71,7 +71,7 @@ async function openJob({ job: id, without }: Extract<RunSource, { job: string }>
     workflowId: job.value.workflow_id,
     fromJob: id,
     errors: failureOf(toJobView(job.value)),
-    ...(without && { leavesOut: secretsInWorkflow(job.value.workflow) }),
+    ...(without && { leavesOut: findWorkflowSecrets(job.value.workflow) }),
   });
   return result.ok ? result : refuse(result.failure.reason);
 }

@@ -9,7 +9,7 @@ import { FILE_NAME, isFileName } from "@/lib/contract/nodes/fill-texts";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { maskSecrets } from "@/lib/contract/secrets/mask-secrets";
 import { type SecretPlace } from "@/lib/contract/secrets/secret-places";
-import { isMasked, withoutMasks } from "@/lib/contract/secrets/secret-texts";
+import { isMasked, removeMasks } from "@/lib/contract/secrets/secret-texts";
 import { drawingIn } from "@/lib/contract/workflow/workflow-name";
 import { isDeeperThan } from "@/lib/shared/json-depth";
 import { withInput } from "../form/form-model";
@@ -86,7 +86,7 @@ export function leftOut({ graph, extraData }: Parts, secretPlaces: readonly Secr
 
 function withoutSecret(name: string, value: unknown): unknown {
   const { [name]: masked } = maskSecrets({ [name]: value });
-  return isMasked(masked) ? withoutMasks(masked) : "";
+  return isMasked(masked) ? removeMasks(masked) : "";
 }
 
 /** Keeps the editor's drawing with masked texts emptied, and list items, since positions matter. */
@@ -95,7 +95,7 @@ function withoutPath(value: JsonObject, [name = "", ...rest]: readonly string[])
   if (inner === undefined) return value;
   if (rest.length > 0 && isObject(inner)) return withSpellingsOf(value, { ...value, [name]: withoutPath(inner, rest) });
   const masked = typeof inner === "string" ? undefined : maskSecrets(inner);
-  if (isMasked(masked)) return withSpellingsOf(value, { ...value, [name]: withoutMasks(masked) });
+  if (isMasked(masked)) return withSpellingsOf(value, { ...value, [name]: removeMasks(masked) });
   const { [name]: _, ...others } = value;
   return withSpellingsOf(value, others);
 }

@@ -1,13 +1,13 @@
 import { z } from "zod";
 import { writeExactJson } from "../json/exact-json";
 import { graphSchema } from "../schemas/graph";
-import { freeForm, plainLine } from "../schemas/lenient";
+import { freeForm, createPlainLine } from "../schemas/lenient";
 import { workflowLimits } from "../workflow/read-workflow";
 
 export const appBounds = { inputs: 100, outputs: 50, tags: 20, members: 200, choices: 1000, presets: 100 } as const;
 
 export const idSchema = z.string().min(1).max(200);
-export const nameSchema = plainLine(80);
+export const nameSchema = createPlainLine(80);
 
 export const appValueSchema = z.union([z.string(), z.number(), z.bigint(), z.boolean()]);
 export type AppValue = z.infer<typeof appValueSchema>;
@@ -31,7 +31,7 @@ const appControlSchema = z.discriminatedUnion("kind", [
   z.object({
     kind: z.literal("choice"),
     choices: z
-      .array(z.object({ value: z.union([z.string().max(1000), z.number(), z.boolean()]), label: plainLine(200, 0).optional() }))
+      .array(z.object({ value: z.union([z.string().max(1000), z.number(), z.boolean()]), label: createPlainLine(200, 0).optional() }))
       .min(1)
       .max(appBounds.choices),
   }),
@@ -49,7 +49,7 @@ const appInputSchema = z.object({
   also: z.array(placeSchema).max(appBounds.inputs).optional(),
   label: nameSchema,
   help: z.string().max(1000).default(""),
-  group: plainLine(80, 0).default(""),
+  group: createPlainLine(80, 0).default(""),
   control: appControlSchema,
   default: appValueSchema.optional(),
   isRequired: z.boolean().default(false),
@@ -66,7 +66,7 @@ export const definitionShape = z.object({
   title: nameSchema,
   text: z.string().max(5000).default(""),
   tags: z
-    .array(plainLine(40))
+    .array(createPlainLine(40))
     .max(appBounds.tags)
     .default([])
     .transform((tags) => [...new Set(tags)]),

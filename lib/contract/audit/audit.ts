@@ -3,7 +3,7 @@ import { writeExactJson } from "../json/exact-json";
 import { parseJson } from "../json/parse-json";
 import { type Params, type ValuesOf } from "../params";
 import { roles } from "../people/roles";
-import { querySchema } from "../schemas/lenient";
+import { createQuerySchema } from "../schemas/lenient";
 import { formatTargets } from "./audit-items";
 
 const textParam = { kind: "text", maxLength: 200, isTrimmed: true } as const;
@@ -21,7 +21,7 @@ const filterParams = {
 } as const satisfies Params;
 /** `before`: the id of the last entry of the previous page. `upTo`: the `upTo` of that page. */
 export const auditParams = { ...filterParams, before: idParam, upTo: idParam, limit: { kind: "integer", min: 1, max: 200, default: 50 } } as const;
-export const auditQuerySchema = querySchema(auditParams);
+export const auditQuerySchema = createQuerySchema(auditParams);
 export type AuditFilter = ValuesOf<typeof filterParams>;
 export type AuditQuery = ValuesOf<typeof auditParams>;
 

@@ -1,7 +1,7 @@
 import { writeExactJson } from "../json/exact-json";
 import { type JsonObject } from "../json/json";
 import { own } from "../json/own";
-import { cutText } from "../plain-line";
+import { truncateText } from "../plain-line";
 import { looseGraph, type LooseNode, nodeName } from "../workflow/graph";
 import { CLASS_MARK, type InputId, toInputId, splitInputId } from "./job-list";
 
@@ -66,7 +66,7 @@ export function findInputDifferences(workflows: readonly unknown[], maxDifferenc
       if (comparableValues.every((value) => value === comparableValues[0])) continue;
       if (differences.length === maxDifferences) return { differences, isCut: true };
       const node = nodeName(nodes.find((node) => node !== undefined));
-      differences.push({ nodeId, node, input, values: values.map((value) => value && cutText(value, MAX_VALUE_LENGTH)) });
+      differences.push({ nodeId, node, input, values: values.map((value) => value && truncateText(value, MAX_VALUE_LENGTH)) });
     }
   }
   return { differences, isCut: false };

@@ -2,8 +2,8 @@ import { z } from "zod";
 import { type ErrorCode, errorStatus } from "../failure";
 import { hasRanges, type Operation, type OperationAnswer, type OperationBody } from "../operation";
 import { allOperations } from "../operations";
-import { component, exactComponents, nameOf, rare } from "../schemas/exact";
-import { formOfParameter, wireFormOf } from "../schemas/lenient";
+import { component, getExactComponents, getSchemaName, rare } from "../schemas/exact";
+import { getParameterForm, getWireForm } from "../schemas/lenient";
 
 const isBodyStatus = (status: number) => [400, 408, 413].includes(status);
 const commonCodes: readonly ErrorCode[] = ["UNAUTHORIZED", "INTERNAL", "SERVICE_UNAVAILABLE"];
@@ -17,7 +17,7 @@ const fileCodes: readonly ErrorCode[] = [
 ];
 
 const envelope = component("Refusal", { code: z.string(), message: z.string(), details: rare(z.unknown()) });
-const createErrorRef = (schema: z.ZodType) => ({ $ref: `#/components/schemas/${nameOf(schema)}` });
+const createErrorRef = (schema: z.ZodType) => ({ $ref: `#/components/schemas/${getSchemaName(schema)}` });
 
 function describeErrors(operation: Operation): Record<string, Response> {
   const { refusals = [], bodyRefusal } = operation;
@@ -70,7 +70,7 @@ function describeQuery(query: z.ZodObject): Parameter[] {
     name,
     in: "query",
     required: required.includes(name),
-    ...(formOfParameter(query, name)?.kind === "list" && { style: "form", explode: false }),
+    ...(getParameterForm(query, name)?.kind === "list" && { style: "form", explode: false }),
     schema,
   }));
 }
@@ -113,7 +113,7 @@ function buildDocument() {
   const bodies = documentedOperations.flatMap((operation) =>
     operation.body?.kind === "json" ? [[getBodyName(operation), operation.body.schema] as const] : [],
   );
-  const schemas: Record<string, z.core.$ZodType> = { ...exactComponents(), ...Object.fromEntries(bodies) };
+  const schemas: Record<string, z.core.$ZodType> = { ...getExactComponents(), ...Object.fromEntries(bodies) };
   const paths = new Map<string, Record<string, DescribedOperation>>(Object.entries(openPaths));
   for (const operation of documentedOperations)
     paths.set(operation.path, { ...paths.get(operation.path), [operation.method.toLowerCase()]: describeOperation(operation) });
@@ -181,7 +181,7 @@ function describeResponse(operationAnswer: OperationAnswer, status: number): Res
   if (operationAnswer.kind === "empty") return { description: "Success, without a body." };
   if (operationAnswer.kind !== "json")
     return { description: status === 206 ? "A range of the content." : "The content.", content: { "*/*": { schema: {} } } };
-  const name = nameOf(operationAnswer.schema);
+  const name = getSchemaName(operationAnswer.schema);
   if (name === undefined) throw new Error(`an answer ${status} is no component`);
   return createJsonResponse(status === 201 ? "Created." : status === 202 ? "Accepted." : "Success.", { $ref: toRef(name) });
 }
@@ -222,7 +222,7 @@ function toComponents(schemas: Readonly<Record<string, z.core.$ZodType>>): Recor
 type Context = Parameters<NonNullable<NonNullable<Parameters<typeof z.toJSONSchema>[1]>["override"]>>[0];
 
 function override({ zodSchema, jsonSchema }: Context): void {
-  const form = wireFormOf(zodSchema);
+  const form = getWireForm(zodSchema);
   if (form) {
     for (const key of Object.keys(jsonSchema)) delete jsonSchema[key];
     if (form.kind === "integer") Object.assign(jsonSchema, { type: "integer", ...toBounds(form) });

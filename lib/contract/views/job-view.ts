@@ -3,7 +3,7 @@ import { type ExpectedRun } from "../jobs/expected-run";
 import { isTerminalWord, type JobState, toJobState } from "../jobs/job-list";
 import { isObject, objectOf, textOf } from "../json/json";
 import { parseJson } from "../json/parse-json";
-import { cutText } from "../plain-line";
+import { truncateText } from "../plain-line";
 import { type JobWaits } from "../runners/runners";
 import { type ExecutionError } from "../schemas/execution";
 import { type HistoryEntry, type JobDetail, type JobListItem, type JobStatus } from "../schemas/job";
@@ -41,7 +41,7 @@ const SHOWN_ERROR = 140;
 /** One line for a list: "LoadImage: file not found". For a refusal that arrived as JSON inside the text, the line is its message. */
 export function errorLine({ nodeType, type, message, lateValidation }: JobErrorView): string {
   const reason = lateValidation?.message ?? (message.trim().split("\n")[0] || type);
-  return cutText([nodeType, reason].filter(Boolean).join(": "), SHOWN_ERROR);
+  return truncateText([nodeType, reason].filter(Boolean).join(": "), SHOWN_ERROR);
 }
 
 const MAX_FIELD_LENGTH = 500;

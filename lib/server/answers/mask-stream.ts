@@ -5,7 +5,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { parseExactJson } from "@/lib/contract/json/parse-json";
 import { isSecretName } from "@/lib/contract/secrets/mask-secrets";
-import { endOfWindow, MASK, maskText, WINDOW } from "@/lib/contract/secrets/secret-texts";
+import { findWindowEnd, MASK, maskText, MAX_WINDOW_LENGTH } from "@/lib/contract/secrets/secret-texts";
 import { toByteStream } from "@/lib/shared/web-stream";
 import { createKeyGate } from "../upstream/key-gate";
 
@@ -69,8 +69,8 @@ function createMasker(apiKey: string | undefined) {
       if (text.name.length <= 100) text.name += unescapedText.slice(0, 101);
       if (!text.isSecret) text.text += unescapedText;
     }
-    while (text.text.length > WINDOW || (isLast && text.text !== "")) {
-      const end = endOfWindow(text.text, 0);
+    while (text.text.length > MAX_WINDOW_LENGTH || (isLast && text.text !== "")) {
+      const end = findWindowEnd(text.text, 0);
       writeMasked(maskText(text.text.slice(0, end)), isLast && end === text.text.length);
       text.text = text.text.slice(end);
     }

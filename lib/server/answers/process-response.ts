@@ -9,7 +9,7 @@ import { countSkipped } from "@/lib/contract/json/readers";
 import { type AnswerOf, type Operation } from "@/lib/contract/operation";
 import { hasRole, type Role } from "@/lib/contract/people/roles";
 import { manageBodySchema } from "@/lib/contract/schemas/job";
-import { secretsInJob, secretsInWorkflow } from "@/lib/contract/secrets/secret-places";
+import { findJobSecrets, findWorkflowSecrets } from "@/lib/contract/secrets/secret-places";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { type Composition, type Target } from "../composition-type";
 import { toNotes, toJobResponse } from "../job-index/job-notes";
@@ -27,7 +27,7 @@ const HISTORY_PAGE_DIVISOR = 5;
 async function addSecretPaths<T>(operation: Operation, from: CallSource, value: T, body: unknown): Promise<T>;
 async function addSecretPaths({ subject }: Operation, from: CallSource, value: unknown, body: unknown): Promise<unknown> {
   if ((subject !== "job" && subject !== "submission") || !isObject(value)) return value;
-  const secretPaths = subject === "submission" ? secretsInWorkflow(body) : secretsInJob(value);
+  const secretPaths = subject === "submission" ? findWorkflowSecrets(body) : findJobSecrets(value);
   const isShown = secretPaths.length > 0 && (subject === "submission" || (await isOwner(from, value.id)));
   // The field is added only with paths to report, and removed if the service sent one with this name.
   if (!isShown && !("held_secrets" in value)) return value;

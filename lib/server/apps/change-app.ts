@@ -19,7 +19,7 @@ import { type Failure, createFailure } from "@/lib/contract/failure";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { objectOf } from "@/lib/contract/json/json";
 import { maskSecrets } from "@/lib/contract/secrets/mask-secrets";
-import { secretsInWorkflow } from "@/lib/contract/secrets/secret-places";
+import { findWorkflowSecrets } from "@/lib/contract/secrets/secret-places";
 import { readWorkflow } from "@/lib/contract/workflow/graph";
 import { workflowLimits } from "@/lib/contract/workflow/read-workflow";
 import { failed, ok, type Result } from "@/lib/shared/result";
@@ -159,7 +159,7 @@ function rejectSecrets(definition: AppDefinition, apiKey: string | undefined): R
   if (writeExactJson(definition).length > workflowLimits.characters)
     return failed(createFailure("UNPROCESSABLE", `The app is larger than ${workflowLimits.characters} characters.`));
   const masked = maskSecrets(definition, apiKey === undefined ? [] : [apiKey]);
-  const [secretPath] = secretsInWorkflow(masked.graph);
+  const [secretPath] = findWorkflowSecrets(masked.graph);
   if (masked === definition && secretPath === undefined) return ok(definition);
   const where = secretPath?.kind === "input" ? ` (${secretPath.node}, ${secretPath.input})` : "";
   return failed(createFailure("UNPROCESSABLE", `The workflow holds a key or a token${where}. An app is shared: take it out first.`));

@@ -4,8 +4,8 @@ import "server-only";
 import { type EmbedAppearance, type EmbedPage, findEmbedPage } from "@/lib/contract/embed/embed-pages";
 import { isRead } from "@/lib/contract/operation";
 import { allOperations } from "@/lib/contract/operations";
-import { type Role, weaker } from "@/lib/contract/people/roles";
-import { APPS, EVENTS, looksLikeToken } from "@/lib/contract/people/sign-in";
+import { type Role, getWeakerRole } from "@/lib/contract/people/roles";
+import { APPS_OPERATION, EVENTS_OPERATION, looksLikeToken } from "@/lib/contract/people/sign-in";
 import { type TokenOperations } from "@/lib/contract/people/tokens";
 import { bearerIn } from "@/lib/shared/headers";
 import { type Composition, type Parts } from "../composition-type";
@@ -68,7 +68,7 @@ const appReads = [
 ];
 const appWrites = ["addAppFile", "addAppMask", "runApp", "cancelAppRun"];
 
-const readOperations = [...alwaysAllowed, ...consoleReads, ...appReads, ...appDefinitionReads, EVENTS, ...allOperations.filter(isRead).map(({ name }) => name)];
+const readOperations = [...alwaysAllowed, ...consoleReads, ...appReads, ...appDefinitionReads, EVENTS_OPERATION, ...allOperations.filter(isRead).map(({ name }) => name)];
 const allTokenOperations = [...new Set([...readOperations, ...consoleWrites, ...appWrites, ...allOperations.map(({ name }) => name)])];
 
 /** Operations in an embedded frame besides those of a token. Account changes and operations that need a recent sign-in are left out. */
@@ -85,10 +85,10 @@ export const embedOperations: readonly string[] = [
 function getTokenOperations(operations: TokenOperations): readonly string[] {
   if (operations === "all") return allTokenOperations;
   if (operations === "reads") return readOperations;
-  return [...alwaysAllowed, ...operations, ...(operations.includes(APPS) ? [...appReads, ...appWrites] : [])];
+  return [...alwaysAllowed, ...operations, ...(operations.includes(APPS_OPERATION) ? [...appReads, ...appWrites] : [])];
 }
 
-const selectableOperations = new Set([EVENTS, APPS, ...allOperations.map(({ name }) => name)]);
+const selectableOperations = new Set([EVENTS_OPERATION, APPS_OPERATION, ...allOperations.map(({ name }) => name)]);
 
 export function isSelectableOperation(operation: string): boolean {
   return selectableOperations.has(operation);
@@ -135,7 +135,7 @@ async function toTokenViewer({ store, now }: Parts<"store" | "now">, token: Toke
     memberId: member.id,
     name: member.name,
     email: member.email,
-    role: weaker(member.role, token.role),
+    role: getWeakerRole(member.role, token.role),
     credential: { kind: "token", id: token.id, name: token.name, connectionId: token.connectionId },
     scope: { connections: token.connectionIds, operations: getTokenOperations(token.operations) },
   };

@@ -5,7 +5,7 @@ import { type IncomingMessage } from "node:http";
 import { CONNECTION_PARAMETER } from "@/lib/contract/console";
 import { type Failure, createFailure } from "@/lib/contract/failure";
 import { hasRole } from "@/lib/contract/people/roles";
-import { EVENTS } from "@/lib/contract/people/sign-in";
+import { EVENTS_OPERATION } from "@/lib/contract/people/sign-in";
 import { type FeedAdmission } from "@/lib/shared/http-types";
 import { createMessageRedactor } from "../answers/live-progress";
 import { readSentToken } from "../auth/credentials";
@@ -32,7 +32,7 @@ export async function authorizeSubscription({ url, headers: rawHeaders }: Incomi
   if (!viewerResult.ok) return toRefusal(viewerResult.failure);
   const viewer = viewerResult.value;
   if (!hasRole(viewer.role, "viewer")) return toRefusal(roleTooLow);
-  if (viewer.scope.operations?.includes(EVENTS) === false)
+  if (viewer.scope.operations?.includes(EVENTS_OPERATION) === false)
     return toRefusal(createFailure("FORBIDDEN", "This token or page is not allowed to receive events."));
   if ((await memberLimit.take(getRateLimitKey(viewer))) > 0) return toRefusal(createFailure("RATE_LIMITED", "Too many requests. Try again in a moment."));
   const connectionParam = search.get(CONNECTION_PARAMETER) ?? undefined;

@@ -5,7 +5,7 @@ import { CONNECTION_PARAMETER, RAW_PARAMETER } from "@/lib/contract/console";
 import { type Failure, createFailure } from "@/lib/contract/failure";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { MAX_TOPICS, parseTopic, type TopicName, topicPaths } from "@/lib/contract/live";
-import { EVENTS } from "@/lib/contract/people/sign-in";
+import { EVENTS_OPERATION } from "@/lib/contract/people/sign-in";
 import { UNREADABLE_HEADER } from "@/lib/shared/headers";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { getLiveProgress, subscribeToLiveOutputs, watchLiveOutputs } from "../answers/live-progress";
@@ -31,7 +31,7 @@ const MAX_VALUE_BYTES = 2 * MAX_JSON_BYTES;
 const streamHeaders = { "content-type": "text/event-stream", "cache-control": "no-store, no-transform", "x-accel-buffering": "no" };
 
 export function liveRoute(handlers: Readonly<Record<TopicName, Handler>>): Handler {
-  return guarded({ action: EVENTS, role: "runner", connection: false }, async (context) => {
+  return guarded({ action: EVENTS_OPERATION, role: "runner", connection: false }, async (context) => {
     const { composition, request, viewer } = context;
     const { live } = composition;
     const search = getSearchParams(request);

@@ -5,7 +5,7 @@ import { hasFeature } from "@/lib/contract/connections";
 import { type Failure, createFailure } from "@/lib/contract/failure";
 import { type AnswerOf, isRead, type Operation } from "@/lib/contract/operation";
 import { operations } from "@/lib/contract/operations";
-import { type Role, weaker } from "@/lib/contract/people/roles";
+import { type Role, getWeakerRole } from "@/lib/contract/people/roles";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { jobsOnlyRefusal, readsJobs, checkJobsOnlyOperation } from "../answers/jobs-only";
 import { callForBrowser } from "../answers/process-response";
@@ -105,7 +105,7 @@ export async function getRoleOn(context: Context, id: string | undefined): Promi
 }
 
 function limitRole(connection: Connection, { role }: Viewer): Role {
-  return hasFeature(connection, "fullAccess") ? role : weaker("viewer", role);
+  return hasFeature(connection, "fullAccess") ? role : getWeakerRole("viewer", role);
 }
 
 /** For user actions, which keep the job index syncing. */

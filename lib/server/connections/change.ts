@@ -15,7 +15,7 @@ import { getCodeByStatus, type Failure, createFieldFailure, isMissingOperation, 
 import { isObject } from "@/lib/contract/json/json";
 import { operations } from "@/lib/contract/operations";
 import { hasRole } from "@/lib/contract/people/roles";
-import { cutText } from "@/lib/contract/plain-line";
+import { truncateText } from "@/lib/contract/plain-line";
 import { maskSecrets } from "@/lib/contract/secrets/mask-secrets";
 import { isForbiddenAddress } from "@/lib/shared/guarded-connector";
 import { failed, ok, type Result } from "@/lib/shared/result";
@@ -112,7 +112,7 @@ function toRefusal(failure: Failure): Outcome {
 
 /** The URL may lead to any server, so only a short excerpt of its response is shown. */
 function toExcerpt(message: string): string {
-  return cutText(message.replace(/[\s\p{Cc}\p{Cf}]+/gu, " ").trim(), MAX_QUOTE_LENGTH);
+  return truncateText(message.replace(/[\s\p{Cc}\p{Cf}]+/gu, " ").trim(), MAX_QUOTE_LENGTH);
 }
 
 type KeyChange = { keep?: boolean; key?: string };

@@ -12,7 +12,7 @@ import {
   TICKET_SECONDS,
   ticketSchema,
 } from "@/lib/contract/embed/embedding";
-import { hasRole, type Role, roles, weaker } from "@/lib/contract/people/roles";
+import { hasRole, type Role, roles, getWeakerRole } from "@/lib/contract/people/roles";
 import { EMBED_PATH_HEADER, type EmbedAddress, embedAddressOf } from "@/lib/shared/console-paths";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { type Composition, type Parts } from "../composition-type";
@@ -230,7 +230,7 @@ function getEffectiveRole({ role }: EmbedSession, member: Member, pages: EmbedSe
 }
 
 function weakerEmbedRole<R extends Role>(value: Role, other: R): EmbedRole {
-  const lower = weaker(value, other);
+  const lower = getWeakerRole(value, other);
   // An unknown role, such as one of a later version, gets the fewest rights.
   return roles.find((role): role is EmbedRole => role === lower && role !== "owner") ?? (lower === "owner" ? "admin" : "runner");
 }

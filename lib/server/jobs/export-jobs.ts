@@ -7,7 +7,7 @@ import { readJobInputs } from "@/lib/contract/jobs/job-inputs";
 import { type InputId, splitInputId, isSearch } from "@/lib/contract/jobs/job-list";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { operations } from "@/lib/contract/operations";
-import { submitterText } from "@/lib/contract/people/usage";
+import { formatSubmitter } from "@/lib/contract/people/usage";
 import { type JobListItem, type JobsAnswer } from "@/lib/contract/schemas/job";
 import { toJobView } from "@/lib/contract/views/job-view";
 import { workflowName } from "@/lib/contract/workflow/workflow-name";
@@ -69,7 +69,7 @@ const columns: readonly [name: string, read: (job: JobListItem, view: ReturnType
   ["workflow_id", ({ workflow_id }) => workflow_id],
   ["label", ({ job_label }) => job_label],
   ["rerun_of", ({ rerun_of }) => rerun_of],
-  ["submitted_by", ({ submitted_by, submitted_token }) => submitterText({ name: submitted_by, token: submitted_token })],
+  ["submitted_by", ({ submitted_by, submitted_token }) => formatSubmitter({ name: submitted_by, token: submitted_token })],
   ["submitted", (_, { createdAtMs }) => toIsoTime(createdAtMs)],
   ["started", (_, { startedAtMs }) => toIsoTime(startedAtMs)],
   ["ended", (_, { endedAtMs }) => toIsoTime(endedAtMs)],

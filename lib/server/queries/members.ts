@@ -5,7 +5,7 @@ import { type InvitationItem, type MemberView } from "@/lib/contract/console";
 import { type Failure } from "@/lib/contract/failure";
 import { allOperations } from "@/lib/contract/operations";
 import { hasRole } from "@/lib/contract/people/roles";
-import { APPS, EVENTS } from "@/lib/contract/people/sign-in";
+import { APPS_OPERATION, EVENTS_OPERATION } from "@/lib/contract/people/sign-in";
 import { type TokenChoices, type TokenOperation } from "@/lib/contract/people/tokens";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { listInvitationItems, findRoleProvider, toMemberView } from "../auth/members";
@@ -42,6 +42,6 @@ export async function getTokenChoices(context: Context): Promise<TokenChoices> {
 
 const operations: TokenOperation[] = [
   ...allOperations.map(({ name, method, path }) => ({ name, call: `${method} ${path}` })),
-  { name: EVENTS, call: "GET /ws" },
-  { name: APPS, call: "POST /api/apps/{id}/runs" },
+  { name: EVENTS_OPERATION, call: "GET /ws" },
+  { name: APPS_OPERATION, call: "POST /api/apps/{id}/runs" },
 ];

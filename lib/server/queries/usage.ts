@@ -8,10 +8,10 @@ import { isTerminalWord, type JobState, jobStates, toJobState } from "@/lib/cont
 import { operations } from "@/lib/contract/operations";
 import { hasRole } from "@/lib/contract/people/roles";
 import {
-  addUp,
+  sumUsage,
   type Amount,
   amountNames,
-  submitterText,
+  formatSubmitter,
   type UsageConnection,
   type UsageQuery,
   type UsageRow,
@@ -112,7 +112,7 @@ async function toNamedRows(context: Context, all: readonly (RunCounts & UsageGro
     const earlierRow = rows.get(key);
     const figures = toFigures(counted);
     const member = { id: memberId, name: names.get(memberId), ...(token !== undefined && { token }) };
-    rows.set(key, { member, connection, ...(earlierRow ? addUp([earlierRow, figures]) : figures) });
+    rows.set(key, { member, connection, ...(earlierRow ? sumUsage([earlierRow, figures]) : figures) });
   }
   return [...rows.values()].sort(
     (row, other) =>
@@ -160,7 +160,7 @@ export async function* usageCsv(context: Context, query: UsageQuery): AsyncGener
       const { value, isAtLeast } = amounts[column];
       return [value, value === undefined ? "unknown" : isAtLeast ? "at least" : "exact"];
     });
-    yield csvLine([...range, submitterText(member), member.id, name, id, runs, ...figures]);
+    yield csvLine([...range, formatSubmitter(member), member.id, name, id, runs, ...figures]);
   }
 }
 

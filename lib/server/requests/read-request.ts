@@ -6,7 +6,7 @@ import { CONNECTION_PARAMETER, RAW_PARAMETER } from "@/lib/contract/console";
 import { type Failure, createFailure } from "@/lib/contract/failure";
 import { maxExactNumbers, parseExactJson, TooManyExactNumbers } from "@/lib/contract/json/parse-json";
 import { type Operation } from "@/lib/contract/operation";
-import { unknownFilter } from "@/lib/contract/schemas/lenient";
+import { findUnknownFilter } from "@/lib/contract/schemas/lenient";
 import { withTimeout, yieldInOrder } from "@/lib/shared/async";
 import { bodyBounds, exceededBound, LARGE_BODY } from "@/lib/shared/json-depth";
 import { failed, ok, type Result } from "@/lib/shared/result";
@@ -58,7 +58,7 @@ export function readQuery(search: URLSearchParams, schema: z.ZodObject | undefin
 
 export function readOperationQuery(search: URLSearchParams, { query }: Operation): ReturnType<typeof readQuery> {
   const names = [...search.keys()].filter((name) => !consoleParameters.includes(name));
-  const unknown = query && unknownFilter(query, names);
+  const unknown = query && findUnknownFilter(query, names);
   return unknown ? failed(toInvalidRequest("INVALID_QUERY", [{ path: [unknown.field], message: unknown.message }])) : readQuery(search, query);
 }
 

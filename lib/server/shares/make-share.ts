@@ -8,7 +8,7 @@ import { type Failure, createFailure } from "@/lib/contract/failure";
 import { operations } from "@/lib/contract/operations";
 import { toPlainLine } from "@/lib/contract/plain-line";
 import { maskText } from "@/lib/contract/secrets/secret-texts";
-import { type CreatedShare, MAX_SHARED, type NotCleanableDetails, type shareBodySchema } from "@/lib/contract/share";
+import { type CreatedShare, MAX_SHARED_ASSETS, type NotCleanableDetails, type shareBodySchema } from "@/lib/contract/share";
 import { toAssetView } from "@/lib/contract/views/asset-view";
 import { listOutputs, type OutputView } from "@/lib/contract/views/outputs-view";
 import { createLimiter } from "@/lib/shared/async";
@@ -41,7 +41,7 @@ export async function createShare(access: Access, body: Body, signal: AbortSigna
     const details: NotCleanableDetails = { notCleanable: uncleanableItems.map(({ name }) => name) };
     return failed(createFailure("UNPROCESSABLE", "Metadata cannot be removed from some of these files.", details));
   }
-  const shareableItems = result.value.filter((item) => !uncleanableItems.includes(item)).slice(0, MAX_SHARED);
+  const shareableItems = result.value.filter((item) => !uncleanableItems.includes(item)).slice(0, MAX_SHARED_ASSETS);
   if (shareableItems.length === 0) return failed(createFailure("UNPROCESSABLE", "There is nothing to share."));
   const descriptions = await mapWithLimit(shareableItems, (item) => describeItem(access, item, signal));
   if (descriptions.includes("broke off")) return failed(serviceDisconnected);

@@ -5,7 +5,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { z } from "zod";
 import { isObject, numberOf } from "@/lib/contract/json/json";
 import { parseServiceJson, TooManyExactNumbers } from "@/lib/contract/json/parse-json";
-import { countSkipped as skippedIn } from "@/lib/contract/json/readers";
+import { countSkipped } from "@/lib/contract/json/readers";
 import { findCoreList, type Operation, type OperationAnswer } from "@/lib/contract/operation";
 import { maskSecrets } from "@/lib/contract/secrets/mask-secrets";
 import { exceededBound } from "@/lib/shared/json-depth";
@@ -63,7 +63,7 @@ export async function readBody(bytes: Uint8Array, options: ReadOptions): Promise
   const { schema } = expected;
   const parsed = schema.safeParse(limitRows(operation, json.value, mostRows));
   if (!parsed.success) return { ok: false, reason: `its answer to ${operation.name} has another shape${formatPath(parsed.error.issues)}` };
-  const { value, skipped } = countSkipped(schema, parsed.data);
+  const { value, skipped } = parseAndCountSkipped(schema, parsed.data);
   return { ok: true, value: isMasked ? maskSecrets(value, apiKey === undefined ? [] : [apiKey]) : value, skipped };
 }
 
@@ -92,9 +92,9 @@ export function findExpectedAnswer({ answers }: Operation, status: number): Oper
 }
 
 /** The number of skipped entries, including the response's own count, because a translation may have skipped more. */
-function countSkipped(schema: z.ZodType, value: unknown): { value: unknown; skipped: number } {
+function parseAndCountSkipped(schema: z.ZodType, value: unknown): { value: unknown; skipped: number } {
   const lists = isObject(value) ? [value, ...Object.values(value)] : [value];
-  const skipped = lists.reduce<number>((sum, list) => sum + skippedIn(list), 0);
+  const skipped = lists.reduce<number>((sum, list) => sum + countSkipped(list), 0);
   const hasField = schema instanceof z.ZodObject && "unreadable" in schema.shape;
   if (!hasField || !isObject(value)) return { value, skipped };
   return skipped === 0 ? { value, skipped } : { value: { ...value, unreadable: skipped + (numberOf(value.unreadable) ?? 0) }, skipped };

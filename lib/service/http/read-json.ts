@@ -1,6 +1,6 @@
 import { type z } from "zod";
 import { maxExactNumbers, parseExactJson, TooManyExactNumbers } from "@/lib/contract/json/parse-json";
-import { formOfParameter, unknownFilter } from "@/lib/contract/schemas/lenient";
+import { getParameterForm, findUnknownFilter } from "@/lib/contract/schemas/lenient";
 import { yieldInOrder } from "@/lib/shared/async";
 import { bodyBounds, exceededBound, isDeeperThan, LARGE_BODY } from "@/lib/shared/json-depth";
 import { asRefusal, ServiceError } from "../service-error";
@@ -11,14 +11,14 @@ type QueryLimits = Pick<ServiceSettings, "maxJsonDepth">;
 export function readQuery<S extends z.ZodObject>(request: Request, schema: S, { maxJsonDepth }: QueryLimits): z.output<S> {
   const values = new Map<string, string>();
   const search = new URL(request.url).searchParams;
-  const unknown = unknownFilter(schema, search.keys());
+  const unknown = findUnknownFilter(schema, search.keys());
   if (unknown) throw invalidRequest("INVALID_QUERY", [unknown]);
   for (const [name, value] of search) {
     if (!Object.hasOwn(schema.shape, name)) continue;
     // Of a repeated parameter, one value would be lost, or both would count as a list, which is sent as one text with commas.
     if (values.has(name)) throw toQueryError([{ field: name, message: "is given more than once" }]);
     // The maximum nesting is a setting, so the contract cannot check it.
-    if (formOfParameter(schema, name)?.kind === "object-text" && isDeeperThan(value, maxJsonDepth))
+    if (getParameterForm(schema, name)?.kind === "object-text" && isDeeperThan(value, maxJsonDepth))
       throw toQueryError([{ field: name, message: `is nested more than ${maxJsonDepth} levels deep` }]);
     values.set(name, value);
   }

@@ -4,7 +4,7 @@ import { Busboy, type BusboyFileStream } from "@fastify/busboy";
 import { z } from "zod";
 import { type Operation } from "@/lib/contract/operation";
 import { toPlainLine } from "@/lib/contract/plain-line";
-import { wireFormOf } from "@/lib/contract/schemas/lenient";
+import { getWireForm } from "@/lib/contract/schemas/lenient";
 import { quotaExceeded, remainingQuota, readUsedBytes } from "../assets/quota";
 import { type StagedFile, stageStream } from "../assets/staged-file";
 import { asRefusal, asStorageFailure, ServiceError } from "../service-error";
@@ -158,7 +158,7 @@ function parseField(name: string, field: z.core.$ZodType, texts: readonly string
   const inner = field instanceof z.ZodOptional || field instanceof z.ZodDefault ? field.unwrap() : field;
   if (inner instanceof z.ZodArray) return texts.flatMap((text) => parseList(name, text, limits));
   const text = texts.find((text) => text.trim() !== "");
-  return text !== undefined && wireFormOf(inner)?.kind === "object" ? readJsonPart(name, text, limits) : text;
+  return text !== undefined && getWireForm(inner)?.kind === "object" ? readJsonPart(name, text, limits) : text;
 }
 
 function parseList(field: string, text: string, limits: Limits): unknown[] {

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { type Capabilities, isCapability } from "@/lib/contract/capabilities";
 import { userdataQuerySchema } from "@/lib/contract/operations/files";
-import { commaList } from "@/lib/contract/schemas/lenient";
+import { createListText } from "@/lib/contract/schemas/lenient";
 import { guarded } from "@/lib/server/bff/guard";
 import { hasCapability } from "@/lib/server/capabilities/has-capability";
 import { openForJobs } from "@/lib/server/connections/access";
@@ -10,7 +10,7 @@ import { jsonResponse } from "@/lib/server/requests/responses";
 import { ok } from "@/lib/shared/result";
 
 const querySchema = z.object({
-  of: commaList(z.string().refine(isCapability)).default([]),
+  of: createListText(z.string().refine(isCapability)).default([]),
   dir: userdataQuerySchema.shape.dir.optional(),
 });
 

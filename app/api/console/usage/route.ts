@@ -1,12 +1,12 @@
 import { usageParams } from "@/lib/contract/people/usage";
-import { querySchema } from "@/lib/contract/schemas/lenient";
+import { createQuerySchema } from "@/lib/contract/schemas/lenient";
 import { consoleRoute } from "@/lib/server/bff/routes";
 import { readUsage } from "@/lib/server/queries/usage";
 import { readQuery, getSearchParams } from "@/lib/server/requests/read-request";
 import { jsonResponse } from "@/lib/server/requests/responses";
 import { ok } from "@/lib/shared/result";
 
-const schema = querySchema(usageParams);
+const schema = createQuerySchema(usageParams);
 
 /** Usage of all members for admins, of oneself for others. */
 export const GET = consoleRoute("readUsage", "viewer", async ({ request, ...context }) => {

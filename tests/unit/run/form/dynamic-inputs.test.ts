@@ -12,7 +12,7 @@ import { findNearestOption } from "@/lib/contract/nodes/input-spec";
 import { type NodeErrors } from "@/lib/contract/schemas/execution";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { type ObjectInfo, objectInfoSchema } from "@/lib/contract/schemas/object-info";
-import { readPlaces, secretsInWorkflow } from "@/lib/contract/secrets/secret-places";
+import { readSecretPlaces, findWorkflowSecrets } from "@/lib/contract/secrets/secret-places";
 
 const size = (name: string) => ({ [name]: ["INT", { default: 512, min: 1, max: 4096 }] });
 const catalogue: ObjectInfo = {
@@ -235,7 +235,7 @@ test("opens masked inputs empty and drops masked fields", () => {
     prompt: { "1": node({ api_key: "[REDACTED]", text: "see https://x.test/?token=[REDACTED]", seed: 4 }) },
     extra_data: { api_key_partner: "[REDACTED]", extra_pnginfo: { workflow: { nodes: [{ widgets_values: ["[REDACTED]", 1] }] } } },
   };
-  const secretPlaces = secretsInWorkflow(workflow);
+  const secretPlaces = findWorkflowSecrets(workflow);
   const workflowResult = openWorkflow(JSON.stringify(workflow), undefined, { leavesOut: secretPlaces });
   expect(workflowResult.ok && workflowResult.value.graph["1"]?.inputs).toEqual({
     api_key: "",
@@ -261,8 +261,8 @@ test("removes a key from typed text, also one without a known shape", () => {
 });
 
 test("ignores made-up places", () => {
-  expect(readPlaces([{ kind: "input" }, { kind: "else" }, 5, { kind: "extra", path: "a" }, { kind: "error" }])).toEqual([
+  expect(readSecretPlaces([{ kind: "input" }, { kind: "else" }, 5, { kind: "extra", path: "a" }, { kind: "error" }])).toEqual([
     { kind: "error" },
   ]);
-  expect(readPlaces("no list")).toEqual([]);
+  expect(readSecretPlaces("no list")).toEqual([]);
 });

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { jobSearchQuerySchema } from "@/lib/contract/console";
 import { parseInputIds } from "@/lib/contract/jobs/job-list";
-import { commaList } from "@/lib/contract/schemas/lenient";
+import { createListText } from "@/lib/contract/schemas/lenient";
 import { guarded } from "@/lib/server/bff/guard";
 import { openForJobs } from "@/lib/server/connections/access";
 import { exportJobs } from "@/lib/server/jobs/export-jobs";
@@ -12,7 +12,7 @@ const MAX_IDS = 1000;
 const formatSchema = z.enum(["csv", "json"]).default("json");
 const idSchema = z.string().max(200);
 const inputsSchema = z.string().max(5000).transform(parseInputIds);
-const ownSchema = z.object({ format: formatSchema, inputs: inputsSchema.optional(), ids: commaList(idSchema, MAX_IDS).optional() });
+const ownSchema = z.object({ format: formatSchema, inputs: inputsSchema.optional(), ids: createListText(idSchema, MAX_IDS).optional() });
 const bodyInputs = z
   .array(z.string().max(1000))
   .max(100)

@@ -1,12 +1,12 @@
 import { usageParams } from "@/lib/contract/people/usage";
-import { querySchema } from "@/lib/contract/schemas/lenient";
+import { createQuerySchema } from "@/lib/contract/schemas/lenient";
 import { consoleRoute } from "@/lib/server/bff/routes";
 import { usageCsv } from "@/lib/server/queries/usage";
 import { readQuery, getSearchParams } from "@/lib/server/requests/read-request";
 import { textStream } from "@/lib/server/requests/responses";
 import { ok } from "@/lib/shared/result";
 
-const schema = querySchema(usageParams);
+const schema = createQuerySchema(usageParams);
 
 /** Exports usage as CSV: of all members for admins, only their own for others. */
 export const GET = consoleRoute("exportUsage", "viewer", async ({ request, ...context }) => {
