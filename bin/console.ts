@@ -6,10 +6,10 @@ import { join } from "node:path";
 import { PHASE_PRODUCTION_SERVER } from "next/constants.js";
 import type nextLoadConfig from "next/dist/server/config";
 import { createEventSockets } from "@/lib/http/event-sockets";
-import { operatorPaths, operatorRoutes } from "@/lib/http/operator-routes";
-import { refuse, refuseWhileStarting, starting } from "@/lib/http/refusals";
-import { checkEncoding, createEmbedPaths, escapeDots, hostsOf, isApi, withBasePath } from "@/lib/http/request-line";
-import { createMethodCheck, type NameRequest, nameRequests, packedFiles, publicFiles } from "@/lib/http/routes";
+import { operatorPaths, createOperatorRoutes } from "@/lib/http/operator-routes";
+import { refuse, refuseWhileStarting, startingError } from "@/lib/http/refusals";
+import { checkEncoding, createEmbedPaths, escapeDots, getHosts, isApiPath, addBasePath } from "@/lib/http/request-line";
+import { createMethodCheck, type NameRequest, createRequestNamer, createCompressedFiles, createPublicFileTest } from "@/lib/http/routes";
 import { createHttpServer, stopOnSignals } from "@/lib/http/server";
 import { createVisitorGate } from "@/lib/http/visitor-gate";
 import { isSecure } from "@/lib/server/cookies";
@@ -46,17 +46,17 @@ async function main(): Promise<void> {
   const { requestTimeoutMs: patienceMs, connectionsPerAddress } = settings.service;
   const { basePath } = settings;
   const bounds = { patienceMs, isProxy: (address: string) => isProxy(address, settings.proxies), connectionsPerAddress, basePath };
-  const isPage = (path: string) => !isApi(path);
+  const isPage = (path: string) => !isApiPath(path);
   const embedPaths = createEmbedPaths();
   const judgeMethod = createMethodCheck(JSON.parse(readFileSync(join(settings.root, "dist/routes.json"), "utf8")));
   const addressOf = createAddressReader(settings.proxies, () => getProcessState().composition?.log);
   const sockets = createEventSockets((request) => admit(request, settings, addressOf(request)), { addressOf });
   const upgrades = { "/ws": sockets.handler, "/api/ws": sockets.handler };
   const nameOf = nameOwnRequests(settings);
-  const server = createHttpServer({ ...bounds, hosts: hostsOf(settings), isPage, upgrades, nameOf }, (request, response) =>
+  const server = createHttpServer({ ...bounds, hosts: getHosts(settings), isPage, upgrades, nameOf }, (request, response) =>
     embedPaths.answerAt(request, () => answerRequest(request, response)),
   );
-  const answersOperator = operatorRoutes({
+  const answersOperator = createOperatorRoutes({
     token: settings.service.metricsToken,
     readiness: () => getProcessState().composition?.readiness,
     canSeeReasons: async (request) => (await getProcessState().canSeeReasons?.(request)) ?? false,
@@ -103,9 +103,9 @@ async function main(): Promise<void> {
   const current = await waitForComposition(INSTRUMENTATION_MS);
   await current.ready;
   const answer = app.getRequestHandler();
-  const preferPacked = packedFiles(join(env.root, buildFolder(env), "static"), "/_next/static");
+  const preferPacked = createCompressedFiles(join(env.root, buildFolder(env), "static"), "/_next/static");
   const render: Handle = (request, response) => {
-    request.url = withBasePath(request.url ?? "/", basePath);
+    request.url = addBasePath(request.url ?? "/", basePath);
     return answer(request, response);
   };
   const visitorLimit = createAttemptLimit({ now: Date.now, burst: VISITOR_BURST, refillMs: VISITOR_REFILL_MS });
@@ -115,7 +115,7 @@ async function main(): Promise<void> {
     refund: (request: IncomingMessage) => visitorLimit.refund(nameOfClient(request)),
   };
   const gate = createVisitorGate({ rules: () => getProcessState().visitorRules, render, limit });
-  const isFile = publicFiles(env.root, buildFolder(env));
+  const isFile = createPublicFileTest(env.root, buildFolder(env));
   const [healthTurn, fileTurn] = [createYieldQueue(), createYieldQueue()];
   handle = async (request, response) => {
     const { url = "/" } = request;
@@ -145,7 +145,7 @@ async function admit(request: IncomingMessage, env: Env, address: string): Promi
   if (refused) return { ok: false, refused };
   request.headers[ADDRESS_HEADER] = address;
   const { authorizeSubscription } = getProcessState();
-  return authorizeSubscription ? authorizeSubscription(request) : { ok: false, refused: { status: 503, ...starting } };
+  return authorizeSubscription ? authorizeSubscription(request) : { ok: false, refused: { status: 503, ...startingError } };
 }
 
 function nameOwnRequests(env: Env): NameRequest | undefined {
@@ -154,7 +154,7 @@ function nameOwnRequests(env: Env): NameRequest | undefined {
   const routes: Record<string, string> = JSON.parse(
     readFileSync(join(env.root, buildFolder(env), "app-path-routes-manifest.json"), "utf8"),
   );
-  return nameRequests([...operatorPaths, ...Object.values(routes)]);
+  return createRequestNamer([...operatorPaths, ...Object.values(routes)]);
 }
 
 function explain(error: unknown): string {

@@ -6,10 +6,10 @@ import pino from "pino";
 import { allOperations } from "@/lib/contract/operations";
 import { type ServiceRunners } from "@/lib/contract/runners/runners";
 import { createEventSockets } from "@/lib/http/event-sockets";
-import { incomingBody } from "@/lib/http/incoming-body";
-import { operatorPaths, operatorRoutes } from "@/lib/http/operator-routes";
-import { escapeDots, hostsOf } from "@/lib/http/request-line";
-import { nameRequests } from "@/lib/http/routes";
+import { readIncomingBody } from "@/lib/http/incoming-body";
+import { operatorPaths, createOperatorRoutes } from "@/lib/http/operator-routes";
+import { escapeDots, getHosts } from "@/lib/http/request-line";
+import { createRequestNamer } from "@/lib/http/routes";
 import { createHttpServer, stopOnSignals } from "@/lib/http/server";
 import { describeUnknownSettings } from "@/lib/server/env";
 import { copyBlobs, createService, openServiceStore, type Service, type ServiceKeys } from "@/lib/service/index";
@@ -138,17 +138,17 @@ async function serve(env: ServiceEnv, dataDir: string): Promise<void> {
     ...env.settings,
     log: pino({ level: "warn" }, pino.destination({ dest: 2, sync: true })),
   });
-  const listener = getRequestListener((request, { incoming, outgoing }) => service.fetch(request, incomingBody(incoming, outgoing)), {
+  const listener = getRequestListener((request, { incoming, outgoing }) => service.fetch(request, readIncomingBody(incoming, outgoing)), {
     errorHandler: refuseUnread,
   });
   const { requestTimeoutMs, connectionsPerAddress } = env.settings;
   const sockets = createEventSockets((request) => admitTo(service, request));
   const upgrades = { "/ws": sockets.handler, "/api/ws": sockets.handler };
   const bounds = { patienceMs: requestTimeoutMs, connectionsPerAddress };
-  const nameByContract = nameRequests([...operatorPaths, ...servedWithoutOperation, ...allOperations.map(({ path }) => path)]);
+  const nameByContract = createRequestNamer([...operatorPaths, ...servedWithoutOperation, ...allOperations.map(({ path }) => path)]);
   const nameOf: typeof nameByContract = ({ method, url = "/" }) => nameByContract({ method, url: withApi(url) });
-  const answersOperator = operatorRoutes({ token: env.settings.metricsToken, readiness: () => service.readiness });
-  const server = createHttpServer({ ...bounds, hosts: hostsOf(env), isPage: () => false, upgrades, nameOf }, (request, response) => {
+  const answersOperator = createOperatorRoutes({ token: env.settings.metricsToken, readiness: () => service.readiness });
+  const server = createHttpServer({ ...bounds, hosts: getHosts(env), isPage: () => false, upgrades, nameOf }, (request, response) => {
     request.url = withApi(escapeDots(request.url ?? "/"));
     if (answersOperator(request, response)) return;
     void listener(request, response);

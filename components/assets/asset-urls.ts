@@ -11,7 +11,7 @@ import { readFailure } from "@/lib/browser/read-answer";
 import { failureOfThrown } from "@/lib/browser/read-failure";
 import { apiPath, type ThumbnailEdge, thumbnailUrl, viewUrl, withQuery } from "@/lib/browser/urls";
 import { isNotFound } from "@/lib/contract/failure";
-import { type AssetView, fileOfAsset } from "@/lib/contract/views/asset-view";
+import { type AssetView, getAssetFile } from "@/lib/contract/views/asset-view";
 
 /** Proxies in front of a console refuse longer addresses. */
 export const MAX_IN_RUN = 100;
@@ -52,7 +52,7 @@ export function pictureUrl(
 
 /** The address of the whole file. */
 export function assetFileUrl(asset: Pick<AssetView, "file" | "hash" | "name" | "tags">, connection?: string): string {
-  return viewUrl({ ...fileOfAsset(asset), connection });
+  return viewUrl({ ...getAssetFile(asset), connection });
 }
 
 /** Whether this service serves files. A service with only the core API is checked with one file, once per tab. */

@@ -4,12 +4,12 @@ import { own } from "@/lib/contract/json/own";
 import { type Graph, type GraphNode } from "@/lib/contract/schemas/graph";
 import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
 import { MASK } from "@/lib/contract/secrets/secret-texts";
-import { isLink, linksOf, nodeName } from "@/lib/contract/workflow/graph";
+import { isLink, getLinks, getNodeName } from "@/lib/contract/workflow/graph";
 
 /** Sets each node's displayed name as its title, so that the drawing and the form use the same names. */
 export function withTitles(graph: Graph, nameOfClass: (className: string) => string | null | undefined): Graph {
   return Object.fromEntries(
-    Object.entries(graph).map(([id, node]) => [id, { ...node, _meta: { title: nodeName(node, nameOfClass(node.class_type)) } }]),
+    Object.entries(graph).map(([id, node]) => [id, { ...node, _meta: { title: getNodeName(node, nameOfClass(node.class_type)) } }]),
   );
 }
 
@@ -40,7 +40,7 @@ export function searchNodes(graph: Graph, words: string): string[] {
   const search = words.trim().toLowerCase().replace(/^#/, "");
   if (search === "") return [];
   const texts = Object.entries(graph).flatMap(([id, node]) =>
-    [id, node.class_type, nodeName(node)].some((text) => text.toLowerCase().includes(search)) ? [id] : [],
+    [id, node.class_type, getNodeName(node)].some((text) => text.toLowerCase().includes(search)) ? [id] : [],
   );
   return Object.hasOwn(graph, search) ? [search, ...texts.filter((id) => id !== search)] : texts;
 }
@@ -59,7 +59,7 @@ export function inputsOf(graph: Graph, node: GraphNode): NodeInput[] {
 
 /** Ids of the nodes that take an output of this one, each once. */
 export function takersOf(graph: Graph, id: string): string[] {
-  return Object.entries(graph).flatMap(([taker, node]) => (linksOf(node).some(({ source }) => source === id) ? [taker] : []));
+  return Object.entries(graph).flatMap(([taker, node]) => (getLinks(node).some(({ source }) => source === id) ? [taker] : []));
 }
 
 export type NodeState = "done" | "cached" | "running" | "waiting" | "stopped" | "failed" | "refused" | "faulty" | "unreached";

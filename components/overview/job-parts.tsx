@@ -11,7 +11,7 @@ import { type LiveValue } from "@/lib/browser/live/use-live";
 import { jobHref, shortId, thumbnailUrl, withQuery } from "@/lib/browser/urls";
 import { hasFeature } from "@/lib/contract/connections";
 import { isAddressableId } from "@/lib/contract/params";
-import { kindOfName } from "@/lib/contract/views/outputs-view";
+import { getKindByName } from "@/lib/contract/views/outputs-view";
 import { MAX_PICTURES, type OverviewJob, type OverviewJobs } from "./overview-jobs";
 import { Part, PartNote, pictureGrid, PicturesSkeleton, RowsSkeleton } from "./part";
 
@@ -165,7 +165,7 @@ export function PicturesPart({ live }: JobPartProps) {
                     alt={name}
                     width={256}
                     height={192}
-                    kind={kindOfName(preview.filename)}
+                    kind={getKindByName(preview.filename)}
                     className="aspect-[4/3] h-auto w-full"
                   />
                 </JobLink>

@@ -2,9 +2,9 @@ import { withQuery } from "@/lib/browser/urls";
 import { type ExpectedRun } from "@/lib/contract/jobs/expected-run";
 import { type Runner } from "@/lib/contract/runners/runners";
 import { type JobsAnswer, type JobsQuery } from "@/lib/contract/schemas/job";
-import { errorLine, type RunningNode, runningNode, toJobView } from "@/lib/contract/views/job-view";
+import { formatErrorLine, type RunningNode, toRunningNode, toJobView } from "@/lib/contract/views/job-view";
 import { type OutputFile } from "@/lib/contract/views/outputs-view";
-import { isNameless, workflowName } from "@/lib/contract/workflow/workflow-name";
+import { isNameless, getWorkflowName } from "@/lib/contract/workflow/workflow-name";
 
 /** A job as the overview shows it, and no more. */
 export type OverviewJob = {
@@ -39,7 +39,7 @@ export function jobsPath(question: Question, connection: string): `/${string}` {
 export function toOverviewJobs({ jobs, pagination, unreadable }: JobsAnswer): OverviewJobs {
   const overviewJobs = jobs.map((job): OverviewJob => {
     const { id, word, progress, expected, startedAtMs, endedAtMs, createdAtMs, error, preview } = toJobView(job);
-    const workflowLabel = job.workflow_id ? workflowName(job) : undefined;
+    const workflowLabel = job.workflow_id ? getWorkflowName(job) : undefined;
     const name = [
       workflowLabel === undefined || isNameless(workflowLabel) ? (job.prompt_excerpt ?? workflowLabel) : workflowLabel,
       job.job_label,
@@ -47,7 +47,7 @@ export function toOverviewJobs({ jobs, pagination, unreadable }: JobsAnswer): Ov
       .filter(Boolean)
       .join(" · ");
     const endedMs = endedAtMs ?? createdAtMs;
-    const node = runningNode(progress);
+    const node = toRunningNode(progress);
     return {
       id,
       word,
@@ -57,7 +57,7 @@ export function toOverviewJobs({ jobs, pagination, unreadable }: JobsAnswer): Ov
       ...(node && { runningNode: node }),
       ...(startedAtMs !== undefined && { startedMs: startedAtMs }),
       ...(endedMs !== undefined && { endedMs }),
-      ...(error && { error: errorLine(error) }),
+      ...(error && { error: formatErrorLine(error) }),
       ...(preview?.file && { preview: preview.file }),
     };
   });

@@ -6,7 +6,7 @@ import { LENGTH_HEADER } from "@/lib/shared/headers";
 import { networkOf } from "@/lib/shared/ip-address";
 import { telemetry } from "@/lib/shared/telemetry";
 import { handleUpgrades, type UpgradeHandler } from "./event-sockets";
-import { ANSWER_HEADERS, refuse, refuseUnparsed } from "./refusals";
+import { DEFAULT_HEADERS, refuse, handleUnparsed } from "./refusals";
 import { checkRequest, removeBasePath, type RequestRules } from "./request-line";
 import { type NameRequest } from "./routes";
 
@@ -204,7 +204,7 @@ export function createHttpServer(options: HttpOptions, handle: (request: Incomin
   const bounds = { all, ofAddress: options.connectionsPerAddress ?? ofAddress, isProxy, stallMs };
   const connections = boundConnections(server, bounds);
   continueLate(server);
-  refuseUnparsed(server, connections.isBusy);
+  handleUnparsed(server, connections.isBusy);
   handleUpgrades(server, upgrades, (request) => {
     removeBasePath(request, basePath);
     return checkRequest(request, options);
@@ -212,7 +212,7 @@ export function createHttpServer(options: HttpOptions, handle: (request: Incomin
 
   const observe = createRequestObserver(options.nameOf);
   const answer = connections.oneAtATime((request, response) => {
-    for (const [name, value] of Object.entries(ANSWER_HEADERS)) response.setHeader(name, value);
+    for (const [name, value] of Object.entries(DEFAULT_HEADERS)) response.setHeader(name, value);
     const { socket } = request;
     // Overrides the keep-alive timeout that Node sets before `close`.
     if (isProxy?.(socket.remoteAddress ?? "")) response.once("close", () => socket.setTimeout(PROXY_IDLE_MS));

@@ -9,7 +9,7 @@ import { createLimiter } from "@/lib/shared/async";
 import { type Refused, type VisitorRules } from "@/lib/shared/http-types";
 import { createLru } from "@/lib/shared/lru";
 import { refuse } from "./refusals";
-import { pageAddress } from "./request-line";
+import { toPageUrl } from "./request-line";
 
 type Render = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
 type RenderedPage = { status: number; headers: OutgoingHttpHeaders; body: Buffer };
@@ -162,7 +162,7 @@ export function createVisitorGate({ rules, render, limit, now = Date.now }: Opti
       if (visitorAnswer.kind === "refused") refuseWith(visitorAnswer.refused);
       else if (visitorAnswer.kind === "redirect")
         response
-          .writeHead(307, { location: pageAddress(request, visitorAnswer.location), "cache-control": "no-store", "content-length": 0 })
+          .writeHead(307, { location: toPageUrl(request, visitorAnswer.location), "cache-control": "no-store", "content-length": 0 })
           .end();
       else if (visitorAnswer.kind === "shared") {
         const page = await findShared(`${visitorAnswer.language} ${visitorAnswer.key}`, visitorAnswer.url, visitorAnswer.language);

@@ -9,7 +9,7 @@ import { Linter } from "eslint";
 import { afterEach, describe, expect, it, test } from "vitest";
 import config from "@/eslint.config.mjs";
 import { errorStatus } from "@/lib/contract/failure";
-import { createEmbedPaths, isApi } from "@/lib/http/request-line";
+import { createEmbedPaths, isApiPath } from "@/lib/http/request-line";
 import { listSettingNames, readEnv, describeUnknownSettings } from "@/lib/server/env";
 import { EMBED_PATH_HEADER, embedAddressOf, embedPath, inEmbedPath, setEmbedPaths } from "@/lib/shared/console-paths";
 import { isForbiddenAddress } from "@/lib/shared/guarded-connector";
@@ -135,14 +135,14 @@ describe("embed path", () => {
     };
 
     it("routes a session path to the underlying route's address", () => {
-      expect([answered(`${here}/api/jobs?limit=1`), isApi(`${here}/api/jobs`)]).toEqual([[here, "/api/jobs?limit=1", here], true]);
+      expect([answered(`${here}/api/jobs?limit=1`), isApiPath(`${here}/api/jobs`)]).toEqual([[here, "/api/jobs?limit=1", here], true]);
     });
 
     it.each(["/api/userdata/embed/styles/portrait1/x.json", `/api/userdata${here}/jobs`, `/embed/short${here}/jobs`])(
       "is undefined when only a later part matches: %s",
       (url) => {
         expect(answered(url)).toEqual(["", url, undefined]);
-        expect(isApi(url)).toBe(url.startsWith("/api/"));
+        expect(isApiPath(url)).toBe(url.startsWith("/api/"));
       },
     );
   });

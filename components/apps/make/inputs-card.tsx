@@ -12,7 +12,7 @@ import { addDefault } from "@/lib/contract/apps/fill";
 import { own } from "@/lib/contract/json/own";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
-import { nodeName, topologicalOrder } from "@/lib/contract/workflow/graph";
+import { getNodeName, sortTopologically } from "@/lib/contract/workflow/graph";
 import { InputEditor } from "./input-editor";
 
 type InputsCardProps = {
@@ -107,7 +107,7 @@ export function InputsCard({ definition: { graph, inputs }, catalogue, unsupport
 
 function placeOf(graph: Graph, catalogue: ObjectInfo | undefined, { node: id, input }: AppInput): string {
   const node = own(graph, id);
-  return node ? `${nodeName(node, own(catalogue, node.class_type)?.display_name)} · ${input}` : input;
+  return node ? `${getNodeName(node, own(catalogue, node.class_type)?.display_name)} · ${input}` : input;
 }
 
 const MAX_SHOWN = 60;
@@ -126,7 +126,7 @@ function Others({ graph, catalogue, inputs, onAdd }: OthersProps) {
   // Stays open after an input is added: users often add several.
   const [isOpen, setOpen] = useState(inputs.length === 0);
   const all = useMemo(() => {
-    const form = formBuilder(graph, topologicalOrder(graph), catalogue)(graph);
+    const form = formBuilder(graph, sortTopologically(graph), catalogue)(graph);
     return form.flatMap((node) => node.fields.filter(isEditable).map(({ name }) => ({ node: node.id, input: name, title: node.title })));
   }, [graph, catalogue]);
   const words = searchText.trim().toLowerCase();

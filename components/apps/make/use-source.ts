@@ -15,7 +15,7 @@ import { createAppDraft, type AppPin, findOmittedInputs } from "@/lib/contract/a
 import { isEditorFile } from "@/lib/contract/editor-workflow/file";
 import { parseJson } from "@/lib/contract/json/parse-json";
 import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
-import { drawingIn, isNameless } from "@/lib/contract/workflow/workflow-name";
+import { getDrawing, isNameless } from "@/lib/contract/workflow/workflow-name";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { appApi } from "../apps-address";
 
@@ -64,7 +64,7 @@ function newDraft(
   catalogue: ObjectInfo | undefined,
 ): { draft: Draft; unsupported: string[] } {
   const { graph, extraData, workflowId, name } = file;
-  const drawn = drawingIn(extraData);
+  const drawn = getDrawing(extraData);
   const drawing = isEditorFile(drawn) ? drawn : undefined;
   const pins = readMemory(workflowId).pinned.flatMap(pinOf);
   const definition = createAppDraft(

@@ -12,11 +12,11 @@ import { jobHref, thumbnailUrl, withQuery } from "@/lib/browser/urls";
 import { isMissingOperation } from "@/lib/contract/failure";
 import { object, text } from "@/lib/contract/json/readers";
 import { type JobDetail } from "@/lib/contract/schemas/job";
-import { listOutputs, mediaKindOf } from "@/lib/contract/views/outputs-view";
+import { listOutputs, getMediaKind } from "@/lib/contract/views/outputs-view";
 import { KindIcon } from "../asset-picture";
 import { assetHref } from "../asset-urls";
 
-type Sibling = { key: string; name: string; kind: ReturnType<typeof mediaKindOf>; assetId?: string; file?: string; picture?: string };
+type Sibling = { key: string; name: string; kind: ReturnType<typeof getMediaKind>; assetId?: string; file?: string; picture?: string };
 type Siblings = { siblings: Sibling[]; isCut: boolean };
 type NamedAsset = { id: string; name: string; hash?: string };
 type JobSiblingsProps = { jobId: string; asset: NamedAsset; connectionId?: string; connection?: string };
@@ -146,7 +146,7 @@ function ofAsset(response: unknown, connection: string | undefined): Sibling[] {
   const asset = listedAsset(response);
   if (!asset) return [];
   const { id, name = id, mime_type, preview_url } = asset;
-  const kind = mediaKindOf({ names: [name], types: [mime_type] });
+  const kind = getMediaKind({ names: [name], types: [mime_type] });
   const isSeen = kind === "image" || kind === "video" || preview_url !== undefined;
   return [{ key: id, name, kind, assetId: id, picture: isSeen ? thumbnailUrl({ connection, asset: id, edge: 128 }) : undefined }];
 }

@@ -5,7 +5,7 @@ import { withQuery } from "@/lib/browser/urls";
 import { type StopResult } from "@/lib/contract/console";
 import { isTerminalWord, type JobState, toJobState } from "@/lib/contract/jobs/job-list";
 import { type QueueAnswer } from "@/lib/contract/schemas/job";
-import { mayHaveStarted } from "@/lib/contract/workflow/submission";
+import { couldHaveStarted } from "@/lib/contract/workflow/submission";
 
 /** `word` and `state` are absent where the job is not on the visible page. */
 export type TargetJob = JobNames & { id: string; word?: string; state?: JobState };
@@ -94,7 +94,7 @@ function post<T>(path: `/${string}`, json: unknown, work: Work) {
 }
 
 async function refused(ending: Ending, batch: readonly TargetJob[], failure: ApiFailure, work: Work): Promise<BatchOutcome<ResultEntry>> {
-  const isUnsure = failure.status === 0 || mayHaveStarted(failure);
+  const isUnsure = failure.status === 0 || couldHaveStarted(failure);
   const entries = isUnsure
     ? await lookUp(ending, batch, failure, work)
     : batch.map(({ id }): ResultEntry => ({ id, outcome: "failed", failure }));

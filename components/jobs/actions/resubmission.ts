@@ -2,7 +2,7 @@ import { withSpellingsOf } from "@/lib/contract/json/exact-json";
 import { type JsonObject } from "@/lib/contract/json/json";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { isMasked, removeMasks } from "@/lib/contract/secrets/secret-texts";
-import { isLink, isSeedName, looseGraph, nodeName } from "@/lib/contract/workflow/graph";
+import { isLink, isSeedName, readLooseGraph, getNodeName } from "@/lib/contract/workflow/graph";
 import { unwrapWorkflow } from "@/lib/contract/workflow/read-workflow";
 
 const SEEDS = 2 ** 32;
@@ -42,14 +42,14 @@ function withNewSeeds(graph: Graph, newSeed: () => number): Graph {
 }
 
 export function countSeeds(workflow: JsonObject): number {
-  const inputs = Object.values(looseGraph(workflow) ?? {}).flatMap((node) => Object.entries(node.inputs ?? {}));
+  const inputs = Object.values(readLooseGraph(workflow) ?? {}).flatMap((node) => Object.entries(node.inputs ?? {}));
   return inputs.filter(([name, value]) => isSeed(name, value)).length;
 }
 
 function maskedInputs(graph: Graph): MaskedInput[] {
   return Object.entries(graph).flatMap(([nodeId, node]) =>
     Object.entries(node.inputs).flatMap(([input, value]) =>
-      !isLink(value) && isMasked(value) ? [{ nodeId, node: nodeName(node), input }] : [],
+      !isLink(value) && isMasked(value) ? [{ nodeId, node: getNodeName(node), input }] : [],
     ),
   );
 }

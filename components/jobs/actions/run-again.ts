@@ -3,7 +3,7 @@ import { affectsAllCalls, type BatchOutcome, callWithRetry, inBatches, type Work
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { withQuery } from "@/lib/browser/urls";
 import { type JobDetail } from "@/lib/contract/schemas/job";
-import { IDEMPOTENCY_HEADER, mayHaveStarted, RERUN_HEADER, submittedJob } from "@/lib/contract/workflow/submission";
+import { IDEMPOTENCY_HEADER, couldHaveStarted, RERUN_HEADER, getSubmittedJob } from "@/lib/contract/workflow/submission";
 import { type Result } from "@/lib/shared/result";
 import { newIdempotencyKey } from "@/lib/shared/text";
 import { type Outcome, type ResultEntry, type TargetJob, withJobNames } from "./end-jobs";
@@ -38,12 +38,12 @@ export async function runAgain(
   const init = { method: "POST", json: resubmission.submission, headers };
   const submitResult = await call<unknown>(withQuery("/api/prompt", { connection }), init);
   if (!submitResult.ok) return { kind: isUnanswered(submitResult.failure) ? "unknown" : "refused", failure: submitResult.failure };
-  const newId = submittedJob(submitResult.value);
+  const newId = getSubmittedJob(submitResult.value);
   return newId === undefined ? { kind: "unknown" } : { kind: "submitted", id: newId };
 }
 
 function isUnanswered(failure: ApiFailure): boolean {
-  return failure.status === 0 || failure.code === "CONSOLE_UNREACHABLE" || mayHaveStarted(failure);
+  return failure.status === 0 || failure.code === "CONSOLE_UNREACHABLE" || couldHaveStarted(failure);
 }
 
 export async function runEachAgain(jobs: readonly TargetJob[], work: Work): Promise<ResultEntry[]> {

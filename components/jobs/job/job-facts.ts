@@ -10,8 +10,8 @@ import { type SecretPlace } from "@/lib/contract/secrets/secret-places";
 import { toMilliseconds } from "@/lib/contract/times";
 import { type JobErrorView, type JobView, toJobView } from "@/lib/contract/views/job-view";
 import { listOutputs, type OutputView } from "@/lib/contract/views/outputs-view";
-import { looseGraph, nodeName } from "@/lib/contract/workflow/graph";
-import { namelessWorkflow, workflowName } from "@/lib/contract/workflow/workflow-name";
+import { readLooseGraph, getNodeName } from "@/lib/contract/workflow/graph";
+import { formatNamelessWorkflow, getWorkflowName } from "@/lib/contract/workflow/workflow-name";
 import { countSeeds } from "../actions/resubmission";
 
 /** A node that was refused only after the job was queued, with its errors. */
@@ -64,7 +64,7 @@ export function toJobFacts(detail: JobDetail, status?: JobStatus): JobFacts {
   const current = job.progress?.currentNode;
   const facts: JobFacts = {
     job,
-    workflow: workflowName(detail),
+    workflow: getWorkflowName(detail),
     ...(detail.job_label && { label: detail.job_label }),
     ...(detail.submitted_by && { submittedBy: { name: detail.submitted_by, token: detail.submitted_token } }),
     ...(detail.rerun_of && { rerunOf: detail.rerun_of }),
@@ -105,7 +105,7 @@ export function factsAfter(last: JobFacts | undefined, failure: Failure | undefi
 
 /** The workflow's name, undefined if derived from an id, which is next to the title anyway. */
 export function ownName({ job, workflow }: Pick<JobFacts, "job" | "workflow">): string | undefined {
-  return workflow === namelessWorkflow(job.workflowId ?? job.id) ? undefined : workflow;
+  return workflow === formatNamelessWorkflow(job.workflowId ?? job.id) ? undefined : workflow;
 }
 
 /** Fields of the status view only: the machine, and the submission in milliseconds. */
@@ -165,10 +165,10 @@ type TimelineNode = {
 
 /** The names of the submitted graph's nodes, where the service sends the graph. */
 function nodeNames({ workflow, class_names: names = {} }: Pick<JobDetail, "workflow" | "class_names">): ReadonlyMap<string, string> {
-  const nodes = Object.entries(looseGraph(workflow) ?? {});
+  const nodes = Object.entries(readLooseGraph(workflow) ?? {});
   return new Map(
     nodes.flatMap(([id, node]) =>
-      node.class_type === undefined ? [] : [[id, nodeName(node, nameOfClass(names, node.class_type))] as const],
+      node.class_type === undefined ? [] : [[id, getNodeName(node, nameOfClass(names, node.class_type))] as const],
     ),
   );
 }

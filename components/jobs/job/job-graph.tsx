@@ -14,9 +14,9 @@ import { useOnce } from "@/lib/browser/live/use-live";
 import { withQuery } from "@/lib/browser/urls";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { type JobDetail } from "@/lib/contract/schemas/job";
-import { sourcesOf } from "@/lib/contract/workflow/graph";
+import { findSources } from "@/lib/contract/workflow/graph";
 import { unwrapWorkflow } from "@/lib/contract/workflow/read-workflow";
-import { drawingIn } from "@/lib/contract/workflow/workflow-name";
+import { getDrawing } from "@/lib/contract/workflow/workflow-name";
 import { type Bar, barsOf, type JobFacts, nameOfClass } from "./job-facts";
 
 const Graph = dynamic(() => import("@/components/graph/workflow-graph").then((module) => module.WorkflowGraph), {
@@ -30,7 +30,7 @@ function readSubmitted({ workflow, class_names: names = {} }: JobDetail) {
   return {
     json: workflow,
     graph: graph && withTitles(graph, (className) => nameOfClass(names, className)),
-    drawing: drawingIn(extraData),
+    drawing: getDrawing(extraData),
   };
 }
 
@@ -99,7 +99,7 @@ export function marksOf({ job, timeline, failure }: JobFacts, graph: Graph): Nod
   const marks = new Map<string, NodeMark>();
   if (job.state === "in_progress" && job.progress) {
     // Services name only the running node: the nodes that feed it must be done.
-    const before = sourcesOf(graph, job.progress.currentNode ?? "");
+    const before = findSources(graph, job.progress.currentNode ?? "");
     for (const id of Object.keys(graph)) marks.set(id, { state: before.has(id) ? "done" : "waiting" });
   }
   for (const { nodeId, state, startMs, endMs } of timeline) {

@@ -6,7 +6,7 @@ import { type ApiFailure, failureOfThrown } from "@/lib/browser/read-failure";
 import { type FileName, viewUrl } from "@/lib/browser/urls";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { textOf } from "@/lib/contract/json/json";
-import { type AssetView, fileOfAsset } from "@/lib/contract/views/asset-view";
+import { type AssetView, getAssetFile } from "@/lib/contract/views/asset-view";
 import { pictureSizeOf } from "@/lib/shared/picture-size";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { type Rect, type Size } from "../drawing/geometry";
@@ -36,7 +36,7 @@ export type MaskSource = {
 };
 
 export function sourceOfAsset(asset: AssetView, connection?: string, keepsPixels = false): MaskSource {
-  const { type } = fileOfAsset({ ...asset, file: undefined });
+  const { type } = getAssetFile({ ...asset, file: undefined });
   // The plain name is last, as another file may have it.
   const names = [asset.hash, asset.name].filter((value) => value !== undefined);
   const { sizeBytes, width, height, kind, metadata } = asset;

@@ -10,7 +10,7 @@ import { type ChoiceValue, guessKind, type InputSpec, type Limit, type Media, re
 import { decodePercent } from "@/lib/contract/plain-line";
 import { type Graph, type GraphNode, type Link } from "@/lib/contract/schemas/graph";
 import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
-import { isLink, isSeedName, nodeName } from "@/lib/contract/workflow/graph";
+import { isLink, isSeedName, getNodeName } from "@/lib/contract/workflow/graph";
 
 export type Control =
   | { kind: "link"; fromId: string; fromTitle: string; output: number; outputName?: string }
@@ -94,7 +94,7 @@ function formNode(id: string, node: GraphNode, context: Context): FormNode {
   const missing = inputs.filter(({ name, isRequired }) => (isRequired || isNext(name)) && !Object.hasOwn(node.inputs, name));
   return {
     id,
-    title: nodeName(node, info?.display_name),
+    title: getNodeName(node, info?.display_name),
     classType: node.class_type,
     isKnown: !context.catalogue || info !== undefined,
     fields: [
@@ -131,7 +131,7 @@ function linkControl([fromId, output]: Link, graph: Graph, catalogue: ObjectInfo
   const info = source && own(catalogue, source.class_type);
   const names = info?.output_name;
   const outputName = Array.isArray(names) ? names[output] : output === 0 ? names : undefined;
-  return { kind: "link", fromId, fromTitle: source ? nodeName(source, info?.display_name) : "", output, ...(outputName && { outputName }) };
+  return { kind: "link", fromId, fromTitle: source ? getNodeName(source, info?.display_name) : "", output, ...(outputName && { outputName }) };
 }
 
 function specControl(spec: Exclude<InputSpec, { kind: "connection" }>): Control {

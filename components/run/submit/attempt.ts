@@ -20,11 +20,11 @@ import {
   IDEMPOTENCY_HEADER,
   isIdempotencyKey,
   LABEL_HEADER,
-  mayHaveStarted,
+  couldHaveStarted,
   RERUN_HEADER,
   type SubmissionReport,
-  submittedJob,
-  writeBatch,
+  getSubmittedJob,
+  formatBatch,
 } from "@/lib/contract/workflow/submission";
 import { ACT_HEADER } from "@/lib/shared/headers";
 import { type Result } from "@/lib/shared/result";
@@ -84,7 +84,7 @@ export function createSubmitApi(connection: string | undefined): SubmitApi {
       const headers = {
         [IDEMPOTENCY_HEADER]: key,
         ...(label !== undefined && { [LABEL_HEADER]: encodeURIComponent(label) }),
-        ...(batch && { [ACT_HEADER]: batch.id, [BATCH_HEADER]: writeBatch(batch) }),
+        ...(batch && { [ACT_HEADER]: batch.id, [BATCH_HEADER]: formatBatch(batch) }),
         ...(rerunOf !== undefined && { [RERUN_HEADER]: encodeURIComponent(rerunOf) }),
       };
       return callApi(withQuery("/api/prompt", { connection }), { method: "POST", json: submission, headers });
@@ -100,12 +100,12 @@ export function judge(result: Result<unknown, Failure>, graph: Submission["promp
   const { failure } = result;
   const errors = hasErrors(failure.nodeErrors) ? failure.nodeErrors : missingClassErrors(graph, failure);
   if (errors) return { kind: "invalid", failure, errors };
-  const isUnanswered = failure.status === 0 || failure.code === "CONSOLE_UNREACHABLE" || mayHaveStarted(failure);
+  const isUnanswered = failure.status === 0 || failure.code === "CONSOLE_UNREACHABLE" || couldHaveStarted(failure);
   return { kind: isUnanswered ? "unknown" : "refused", failure };
 }
 
 function judgeAnswer(value: unknown): RunOutcome {
-  const jobId = submittedJob(value);
+  const jobId = getSubmittedJob(value);
   if (jobId !== undefined) {
     const secretPlaces = readSecretPlaces(objectOf(value)?.held_secrets);
     const errors = readNodeErrors(objectOf(value)?.node_errors) ?? {};

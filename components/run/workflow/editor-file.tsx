@@ -6,7 +6,7 @@ import { withSpellingsOf, writeExactJson } from "@/lib/contract/json/exact-json"
 import { type JsonObject, objectOf } from "@/lib/contract/json/json";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
-import { drawingIn } from "@/lib/contract/workflow/workflow-name";
+import { getDrawing } from "@/lib/contract/workflow/workflow-name";
 import { focusProblem } from "../form/form-model";
 import { type OpenWorkflow } from "./opened-workflow";
 
@@ -15,7 +15,7 @@ export type InEditorFile = EditableFile["withValues"];
 
 /** Undefined where the workflow has no such file, or while the code that writes it is not loaded yet. */
 export function useEditorFile(extraData: JsonObject | undefined, info: ObjectInfo | undefined): EditableFile | undefined {
-  const drawing = drawingIn(extraData);
+  const drawing = getDrawing(extraData);
   const isFile = Array.isArray(drawing?.nodes);
   const [write, setWrite] = useState<typeof createEditableFile>();
   useEffect(() => {

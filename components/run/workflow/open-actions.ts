@@ -4,7 +4,7 @@
 import { pictureSamples, type SampleName } from "@/components/frame/samples/samples";
 import { bytesOfBlob } from "@/lib/browser/files/byte-source";
 import { toImageValue } from "@/lib/contract/assets/file-refs";
-import { drawingIn } from "@/lib/contract/workflow/workflow-name";
+import { getDrawing } from "@/lib/contract/workflow/workflow-name";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { newIdempotencyKey } from "@/lib/shared/text";
 import { checkPicture, type PictureApi } from "../form/controls/picture-api";
@@ -121,7 +121,7 @@ export function createOpenActions(store: RunStore, api: WorkflowApi & PictureApi
     /** Reads the open drawing of the editor again, with the list of nodes of the current connection. */
     async reread() {
       const { openWorkflow } = store.get();
-      const drawing = drawingIn(openWorkflow?.extraData);
+      const drawing = getDrawing(openWorkflow?.extraData);
       if (!openWorkflow || !drawing) return;
       const { name, workflowId, storedPath, both, leftOut } = openWorkflow;
       await openNewest(

@@ -9,7 +9,7 @@ import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { own } from "@/lib/contract/json/own";
 import { truncateText } from "@/lib/contract/plain-line";
 import { type Graph } from "@/lib/contract/schemas/graph";
-import { nodeName } from "@/lib/contract/workflow/graph";
+import { getNodeName } from "@/lib/contract/workflow/graph";
 import { ok, type Result } from "@/lib/shared/result";
 import { type CatalogueApi } from "./catalogue";
 import { openDrawingOf } from "./open-workflow";
@@ -171,7 +171,7 @@ function differencesOf(run: Graph, drawing: Graph): FormatDifferences {
         : [
             {
               nodeId,
-              title: first ? nodeName(first) : nodeId,
+              title: first ? getNodeName(first) : nodeId,
               input,
               run: truncateText(runValue, MAX_VALUE),
               drawing: truncateText(drawingValue, MAX_VALUE),

@@ -11,7 +11,7 @@ import { type UserdataFile } from "@/lib/contract/operations/files";
 import { type Asset } from "@/lib/contract/schemas/asset";
 import { type JobDetail, type JobsAnswer } from "@/lib/contract/schemas/job";
 import { toMilliseconds } from "@/lib/contract/times";
-import { type AssetView, fileOfAsset } from "@/lib/contract/views/asset-view";
+import { type AssetView, getAssetFile } from "@/lib/contract/views/asset-view";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { type PictureApi, sendWithoutProgress, type UnsentPicture } from "../form/controls/picture-api";
 import { type CatalogueApi, readCatalogue } from "./catalogue";
@@ -52,7 +52,7 @@ export function createWorkflowApi(connection: string | undefined, shipsPictures:
     readApp: (id) => callApi<AppDefinition>(`/api/apps/${encodeURIComponent(id)}/workflow`, { cache: "no-store" }),
     readJob: (id) => callApi(withQuery(`/api/jobs/${encodeURIComponent(id)}`, { connection }), { cache: "no-store" }),
     readStored: (path) => bytesAt(apiPath(withQuery(`/api/userdata/${encodeURIComponent(path)}`, { connection }))),
-    readFile: (asset) => bytesAt(viewUrl({ ...fileOfAsset(asset), connection })),
+    readFile: (asset) => bytesAt(viewUrl({ ...getAssetFile(asset), connection })),
     listStored: async () => {
       const path = withQuery("/api/userdata", { dir: FOLDER, recurse: true, connection });
       const files = await callApi<UserdataFile[]>(path, { cache: "no-store" });

@@ -10,7 +10,7 @@ import { type Graph } from "@/lib/contract/schemas/graph";
 import { maskSecrets } from "@/lib/contract/secrets/mask-secrets";
 import { type SecretPlace } from "@/lib/contract/secrets/secret-places";
 import { isMasked, removeMasks } from "@/lib/contract/secrets/secret-texts";
-import { drawingIn } from "@/lib/contract/workflow/workflow-name";
+import { getDrawing } from "@/lib/contract/workflow/workflow-name";
 import { isDeeperThan } from "@/lib/shared/json-depth";
 import { withInput } from "../form/form-model";
 import { type OpenWorkflow } from "./opened-workflow";
@@ -38,7 +38,7 @@ export function withWrittenNames(drawing: JsonObject | undefined, writtenGraph: 
 }
 
 export function readWrittenNames<T extends { graph: Graph; extraData?: JsonObject }>(file: T): T {
-  const drawing = drawingIn(file.extraData);
+  const drawing = getDrawing(file.extraData);
   const before = objectOf(drawing?.extra) ?? {};
   const { [OURS]: ownData, ...extra } = before;
   if (ownData === undefined) return file;

@@ -1,6 +1,6 @@
 import { isPlainRateLimit } from "@/lib/contract/failure";
 import { type JobsAnswer } from "@/lib/contract/schemas/job";
-import { mayHaveStarted } from "@/lib/contract/workflow/submission";
+import { couldHaveStarted } from "@/lib/contract/workflow/submission";
 import { sleep } from "@/lib/shared/async";
 import { ACT_HEADER } from "@/lib/shared/headers";
 import { failed, ok, type Result } from "@/lib/shared/result";
@@ -112,5 +112,5 @@ export async function clearAll<T>(path: `/${string}`, leftPath: `/${string}`): P
 }
 
 export function isUnanswered(failure: ApiFailure): boolean {
-  return failure.status === 0 || mayHaveStarted(failure);
+  return failure.status === 0 || couldHaveStarted(failure);
 }

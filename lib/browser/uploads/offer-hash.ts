@@ -1,5 +1,5 @@
 import { toMilliseconds } from "@/lib/contract/times";
-import { mayHaveStarted } from "@/lib/contract/workflow/submission";
+import { couldHaveStarted } from "@/lib/contract/workflow/submission";
 import { ACT_HEADER } from "@/lib/shared/headers";
 import { ok, type Result } from "@/lib/shared/result";
 import { callApi } from "../api";
@@ -33,7 +33,7 @@ export async function offerHash<T extends { asset_hash?: string }>(
   if (result.ok && result.value.asset) return ok({ kind: "made", asset: result.value.asset });
   if (result.ok && !result.value.isUnclear) return ok({ kind: "unknown" });
   const failure = result.ok ? undefined : result.failure;
-  const isRefused = failure && failure.status !== 0 && !mayHaveStarted(failure);
+  const isRefused = failure && failure.status !== 0 && !couldHaveStarted(failure);
   if (!result.ok && (isRefused || signal?.aborted)) return result;
   const asset = await findOffered<T>(offer, { connection, startedMs });
   return ok(asset ? { kind: "made", asset } : { kind: asset === null ? "notMade" : "unsure", failure });

@@ -10,7 +10,7 @@ import { toPlainLine } from "../plain-line";
 import { type Graph } from "../schemas/graph";
 import { type ObjectInfo } from "../schemas/object-info";
 import { isSecretName } from "../secrets/mask-secrets";
-import { isLink, isSeedName, nodeName } from "../workflow/graph";
+import { isLink, isSeedName, getNodeName } from "../workflow/graph";
 import { type AppControl, type AppDefinition, type AppInput, type AppOutput, type AppValue } from "./app";
 import { checkValue } from "./fill";
 
@@ -110,7 +110,7 @@ export function createInputDraft(
 export function createOutputDraft(graph: Graph, nodeId: string, catalogue?: ObjectInfo): AppOutput | undefined {
   const node = own(graph, nodeId);
   if (!node) return undefined;
-  const name = toPlainLine(nodeName(node, own(catalogue, node.class_type)?.display_name))
+  const name = toPlainLine(getNodeName(node, own(catalogue, node.class_type)?.display_name))
     .trim()
     .slice(0, 80)
     .trim();

@@ -2,7 +2,7 @@ import { writeExactJson } from "../json/exact-json";
 import { type JsonObject } from "../json/json";
 import { own } from "../json/own";
 import { truncateText } from "../plain-line";
-import { looseGraph, type LooseNode, nodeName } from "../workflow/graph";
+import { readLooseGraph, type LooseNode, getNodeName } from "../workflow/graph";
 import { CLASS_MARK, type InputId, toInputId, splitInputId } from "./job-list";
 
 const MAX_VALUE = 200;
@@ -12,7 +12,7 @@ export type JobInputs = ReadonlyMap<string, ReadonlyMap<string, string>>;
 /** The values of a job's graph by node id and by class, shortened for lists. */
 export function readJobInputs(workflow: JsonObject | undefined): JobInputs {
   const textsByNode = new Map<string, Map<string, string>>();
-  for (const [id, node] of Object.entries(looseGraph(workflow) ?? {})) {
+  for (const [id, node] of Object.entries(readLooseGraph(workflow) ?? {})) {
     for (const [name, value] of Object.entries(node.inputs ?? {})) {
       if (!["string", "number", "bigint", "boolean"].includes(typeof value)) continue;
       const text = String(value).slice(0, MAX_VALUE);
@@ -53,7 +53,7 @@ type InputDifference = {
 const MAX_VALUE_LENGTH = 300;
 
 export function findInputDifferences(workflows: readonly unknown[], maxDifferences = 200): { differences: InputDifference[]; isCut: boolean } {
-  const graphs = workflows.map(looseGraph);
+  const graphs = workflows.map(readLooseGraph);
   const readableGraphs = graphs.filter((graph) => graph !== undefined);
   const ids = new Set(readableGraphs.flatMap((graph) => Object.keys(graph)));
   const differences: InputDifference[] = [];
@@ -65,7 +65,7 @@ export function findInputDifferences(workflows: readonly unknown[], maxDifferenc
       const comparableValues = values.filter((_, index) => graphs[index] !== undefined);
       if (comparableValues.every((value) => value === comparableValues[0])) continue;
       if (differences.length === maxDifferences) return { differences, isCut: true };
-      const node = nodeName(nodes.find((node) => node !== undefined));
+      const node = getNodeName(nodes.find((node) => node !== undefined));
       differences.push({ nodeId, node, input, values: values.map((value) => value && truncateText(value, MAX_VALUE_LENGTH)) });
     }
   }

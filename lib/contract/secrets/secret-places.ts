@@ -2,7 +2,7 @@
 
 import { isObject, type JsonObject, objectOf } from "../json/json";
 import { anyText, list, object, oneOf } from "../json/readers";
-import { isLink, looseGraph, nodeName } from "../workflow/graph";
+import { isLink, readLooseGraph, getNodeName } from "../workflow/graph";
 import { isMasked } from "./secret-texts";
 
 /** `extra`: the path to the field of extra_data. `error` and `output`: the text of a node, which a new run cannot omit. */
@@ -19,10 +19,10 @@ const DRAWING = ["extra_pnginfo", "workflow"];
 export function findWorkflowSecrets(workflow: unknown): SecretPlace[] {
   if (!isMasked(workflow)) return [];
   const secretPlaces: SecretPlace[] = [];
-  for (const [nodeId, node] of Object.entries(looseGraph(workflow) ?? {})) {
+  for (const [nodeId, node] of Object.entries(readLooseGraph(workflow) ?? {})) {
     for (const [input, value] of Object.entries(node.inputs ?? {})) {
       if (secretPlaces.length >= MAX_PLACES) return secretPlaces;
-      if (!isLink(value) && isMasked(value)) secretPlaces.push({ kind: "input", node_id: nodeId, node: nodeName(node), input });
+      if (!isLink(value) && isMasked(value)) secretPlaces.push({ kind: "input", node_id: nodeId, node: getNodeName(node), input });
     }
   }
   return [...secretPlaces, ...findExtraDataSecrets(objectOf(objectOf(workflow)?.extra_data) ?? {})].slice(0, MAX_PLACES);

@@ -8,7 +8,7 @@ import { type Failure, createFailure } from "@/lib/contract/failure";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { operations } from "@/lib/contract/operations";
 import { maskUploadFieldsSchema } from "@/lib/contract/operations/files";
-import { kindOfName } from "@/lib/contract/views/outputs-view";
+import { getKindByName } from "@/lib/contract/views/outputs-view";
 import { failed, type Result } from "@/lib/shared/result";
 import { type Context } from "../auth/viewer";
 import { type AuthedContext } from "../context";
@@ -57,7 +57,7 @@ export async function listPictures({ composition: { store }, viewer }: Context, 
     ...appPictures,
     ...uploads.map(({ name, ownName }) => ({ value: name, name: ownName || toFileRef(name).filename, from: "given" as const })),
   ];
-  const images = pictures.filter(({ value }) => kindOfName(toFileRef(value).filename) === "image");
+  const images = pictures.filter(({ value }) => getKindByName(toFileRef(value).filename) === "image");
   return [...new Map(images.map((picture) => [picture.value, picture])).values()];
 }
 

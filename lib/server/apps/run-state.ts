@@ -18,9 +18,9 @@ import { parseJson } from "@/lib/contract/json/parse-json";
 import { readInputSpec } from "@/lib/contract/nodes/input-spec";
 import { operations } from "@/lib/contract/operations";
 import { type NodeError } from "@/lib/contract/schemas/execution";
-import { errorLine, type JobErrorView, type JobProgressView, toJobView } from "@/lib/contract/views/job-view";
+import { formatErrorLine, type JobErrorView, type JobProgressView, toJobView } from "@/lib/contract/views/job-view";
 import { listOutputs } from "@/lib/contract/views/outputs-view";
-import { submittedJob } from "@/lib/contract/workflow/submission";
+import { getSubmittedJob } from "@/lib/contract/workflow/submission";
 import { ok, type Result } from "@/lib/shared/result";
 import { getLiveOutputs } from "../answers/live-progress";
 import { callForBrowser } from "../answers/process-response";
@@ -196,7 +196,7 @@ function toRunError(definition: AppDefinition, { lateValidation, ...error }: Job
   const graphError = lateValidation && toGraphError(definition, lateValidation);
   if (graphError) return graphError;
   const { nodeId } = error;
-  const message = errorLine({ ...error, nodeType: undefined, ...(lateValidation && { lateValidation }) });
+  const message = formatErrorLine({ ...error, nodeType: undefined, ...(lateValidation && { lateValidation }) });
   return { message, ...(nodeId !== undefined && { node: nodeId.slice(0, MAX_NODE_ID_LENGTH) }) };
 }
 
@@ -207,7 +207,7 @@ async function settleSubmission(composition: Composition, run: StoredRun): Promi
   // Checked before the read below, so that the read includes everything the sender wrote before it finished.
   if (await store.peers.isUnderWay(sendingWorkName(run.id))) return run;
   const submission = await store.submissions.find({ memberId: run.memberId, key });
-  const jobId = submission?.answer === undefined ? undefined : submittedJob(parseJson(submission.answer));
+  const jobId = submission?.answer === undefined ? undefined : getSubmittedJob(parseJson(submission.answer));
   if (jobId !== undefined) return updateRun(composition, run, { jobId, state: "pending" });
   if (submission?.failure) return updateRun(composition, run, { state: "unknown", error: { message: submission.failure.message } });
   if (submission)

@@ -14,7 +14,7 @@ import { type JsonObject, objectOf, textOf } from "@/lib/contract/json/json";
 import { parseJson } from "@/lib/contract/json/parse-json";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { isSecretName } from "@/lib/contract/secrets/mask-secrets";
-import { IDEMPOTENCY_HEADER, LABEL_HEADER, mayHaveStarted, submittedJob } from "@/lib/contract/workflow/submission";
+import { IDEMPOTENCY_HEADER, LABEL_HEADER, couldHaveStarted, getSubmittedJob } from "@/lib/contract/workflow/submission";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { readNodeInfos } from "../answers/node-classes";
 import { type Parts } from "../composition-type";
@@ -151,7 +151,7 @@ async function submit({ context, app }: RunOrder, runId: string, body: string): 
 }
 
 async function storeResponse(order: RunOrder, { id }: StartedRun, text: string): Promise<Result<StoredRun, Failure>> {
-  const jobId = submittedJob(parseJson(text));
+  const jobId = getSubmittedJob(parseJson(text));
   await order.access.composition.store.appRuns.set(
     id,
     jobId === undefined ? { state: "unknown", error: unreadableError } : { state: "pending", jobId },
@@ -171,7 +171,7 @@ async function storeFailure(order: RunOrder, run: StartedRun, failure: Failure):
     const other = await appRuns.find(order.app.id, viewer.memberId, run.id);
     if (other) return ok(other);
   }
-  if (!mayHaveStarted(failure))
+  if (!couldHaveStarted(failure))
     return refuseRun(order.access.composition, run, toAppFailure(viewer, definition, failure), toGraphError(definition, failure));
   await appRuns.set(run.id, { state: "unknown", error: { message: failure.message } });
   return reloadRun(order, run.id);

@@ -9,7 +9,7 @@ import { toFileName } from "@/lib/contract/plain-line";
 import { type Asset, assetsQuerySchema } from "@/lib/contract/schemas/asset";
 import { maskText } from "@/lib/contract/secrets/secret-texts";
 import { toMilliseconds } from "@/lib/contract/times";
-import { fileOfAsset, toAssetView } from "@/lib/contract/views/asset-view";
+import { getAssetFile, toAssetView } from "@/lib/contract/views/asset-view";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { toByteStream } from "@/lib/shared/web-stream";
 import { redactForBrowser } from "../answers/redact";
@@ -145,6 +145,6 @@ export async function openAssetBytes(
 ): Promise<Result<Response, Failure>> {
   const content = await access.upstream.forward(operations.getAssetContent, { params: { id: asset.id }, signal, headers });
   if (content.ok || !isNotFound(content.failure)) return content;
-  const query = { subfolder: "", ...fileOfAsset(toAssetView(asset)) };
+  const query = { subfolder: "", ...getAssetFile(toAssetView(asset)) };
   return access.upstream.forward(operations.view, { query: { ...query, type: query.type ?? "input" }, signal, headers });
 }

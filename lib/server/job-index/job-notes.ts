@@ -8,7 +8,7 @@ import { type Subject } from "@/lib/contract/operation";
 import { type HistoryAnswer, type JobDetail, type JobListItem, type JobsAnswer, type JobStatus } from "@/lib/contract/schemas/job";
 import { MASK } from "@/lib/contract/secrets/secret-texts";
 import { toMilliseconds } from "@/lib/contract/times";
-import { jobOfEntry, previewOf, toListedError } from "@/lib/contract/views/job-view";
+import { toHistoryJob, choosePreview, toListedError } from "@/lib/contract/views/job-view";
 import { listOutputs, type OutputView, toPreviewView } from "@/lib/contract/views/outputs-view";
 import { isLink } from "@/lib/contract/workflow/graph";
 import { type JobNote } from "../store/jobs/index-entry";
@@ -103,9 +103,9 @@ export function toNotes(response: JobResponse): JobNote[] {
       return response.value.jobs.map((job) => ({ ...toNote(job), isExact: true }));
     case "history":
       return response.value.history.map((entry) => {
-        const { job, files } = jobOfEntry(entry);
+        const { job, files } = toHistoryJob(entry);
         // The number of outputs comes from the job list, because services count texts differently.
-        const jobNote = toNote({ ...job, preview_output: toListedPreview(previewOf(files)) });
+        const jobNote = toNote({ ...job, preview_output: toListedPreview(choosePreview(files)) });
         return { ...jobNote, isExact: true, kinds: listKinds(files) };
       });
     case "job": {

@@ -7,7 +7,7 @@ import { toJobState } from "@/lib/contract/jobs/job-list";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { isObject, objectOf, textOf } from "@/lib/contract/json/json";
 import { type Operation } from "@/lib/contract/operation";
-import { isLink, isSeedName, shapeOf } from "@/lib/contract/workflow/graph";
+import { isLink, isSeedName, getShape } from "@/lib/contract/workflow/graph";
 import { createLru } from "@/lib/shared/lru";
 import { type JobNote } from "../store/jobs/index-entry";
 import { type Store } from "../store/store";
@@ -27,7 +27,7 @@ export function createRunKey(graph: unknown): string | undefined {
   const inputs = Object.values(graph).flatMap((node) => Object.entries(objectOf(objectOf(node)?.inputs) ?? {}));
   // A size may come from a node of its own.
   const sources = new Set(inputs.flatMap(([name, value]) => (COST_NAME.test(name) && isLink(value) ? [value[0]] : [])));
-  const shape = shapeOf(graph, (nodeId, name, value) => {
+  const shape = getShape(graph, (nodeId, name, value) => {
     if (isLink(value)) return true;
     if (typeof value === "number" && sources.has(nodeId)) return !isSeedName(name);
     return (typeof value === "number" || typeof value === "string") && COST_NAME.test(name);

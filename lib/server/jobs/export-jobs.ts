@@ -10,7 +10,7 @@ import { operations } from "@/lib/contract/operations";
 import { formatSubmitter } from "@/lib/contract/people/usage";
 import { type JobListItem, type JobsAnswer } from "@/lib/contract/schemas/job";
 import { toJobView } from "@/lib/contract/views/job-view";
-import { workflowName } from "@/lib/contract/workflow/workflow-name";
+import { getWorkflowName } from "@/lib/contract/workflow/workflow-name";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { BYTE_ORDER_MARK, type Cell, csvLine } from "@/lib/shared/text";
 import { callForBrowser } from "../answers/process-response";
@@ -65,7 +65,7 @@ const columns: readonly [name: string, read: (job: JobListItem, view: ReturnType
   ["id", ({ id }) => id],
   ["state", (_, { state }) => state],
   ["status", ({ status }) => status],
-  ["workflow", (job) => (job.workflow_id || job.workflow_name ? workflowName(job) : undefined)],
+  ["workflow", (job) => (job.workflow_id || job.workflow_name ? getWorkflowName(job) : undefined)],
   ["workflow_id", ({ workflow_id }) => workflow_id],
   ["label", ({ job_label }) => job_label],
   ["rerun_of", ({ rerun_of }) => rerun_of],

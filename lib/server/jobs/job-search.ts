@@ -5,7 +5,7 @@ import { type JobReach, type JobSearchAnswer, type JobSearchQuery } from "@/lib/
 import { type Failure } from "@/lib/contract/failure";
 import { operations } from "@/lib/contract/operations";
 import { type JobsAnswer, type SearchMatch } from "@/lib/contract/schemas/job";
-import { errorLine, toJobView } from "@/lib/contract/views/job-view";
+import { formatErrorLine, toJobView } from "@/lib/contract/views/job-view";
 import { ok, type Result } from "@/lib/shared/result";
 import { foldName } from "@/lib/shared/text";
 import { recordShownFiles } from "../answers/jobs-only";
@@ -110,7 +110,7 @@ export async function searchJobIndex(
   if (words.length === 0) return namedJobs;
   const jobs = namedJobs.jobs.map((job, index) => {
     const { error } = toJobView(job);
-    const texts = [job.workflow_name, job.submitted_by, error && errorLine(error), error?.message, found.texts[index]];
+    const texts = [job.workflow_name, job.submitted_by, error && formatErrorLine(error), error?.message, found.texts[index]];
     return {
       ...job,
       search_match: findSnippet(

@@ -6,7 +6,7 @@ import { type StopResult } from "@/lib/contract/console";
 import { type Failure, isMissingOperation } from "@/lib/contract/failure";
 import { isTerminalWord, toJobState } from "@/lib/contract/jobs/job-list";
 import { operations } from "@/lib/contract/operations";
-import { mayHaveStarted } from "@/lib/contract/workflow/submission";
+import { couldHaveStarted } from "@/lib/contract/workflow/submission";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { redactForBrowser } from "../answers/redact";
 import { type Access } from "../connections/access";
@@ -29,7 +29,7 @@ export async function stopJobs(access: Access, ids: readonly string[], signal?: 
       continue;
     }
     const outcome = await stop(access, id, running.size, signal);
-    if (!outcome.ok && mayHaveStarted(outcome.failure)) {
+    if (!outcome.ok && couldHaveStarted(outcome.failure)) {
       result.unsure = [...(result.unsure ?? []), id];
       // Stopping the others would time out too.
       isUnresponsive = outcome.failure.code === "UPSTREAM_TIMEOUT";

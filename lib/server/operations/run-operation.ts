@@ -10,8 +10,8 @@ import { returnsBytes, isRead, type Operation } from "@/lib/contract/operation";
 import { operations } from "@/lib/contract/operations";
 import { looksLikeToken } from "@/lib/contract/people/sign-in";
 import { maskText } from "@/lib/contract/secrets/secret-texts";
-import { LABEL_HEADER, readLabel } from "@/lib/contract/workflow/submission";
-import { nameInExtraData, namelessWorkflow } from "@/lib/contract/workflow/workflow-name";
+import { LABEL_HEADER, parseLabel } from "@/lib/contract/workflow/submission";
+import { getNameInExtraData, formatNamelessWorkflow } from "@/lib/contract/workflow/workflow-name";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { toByteStream } from "@/lib/shared/web-stream";
 import { subscribeToLiveOutputs } from "../answers/live-progress";
@@ -146,11 +146,11 @@ function toResponseValue(value: unknown, { composition: { env }, request, viewer
 
 /** The name that lists will show: the workflow's last known name and the label of the request. */
 async function toSubmittedThing(id: string, { request, composition }: AuthedContext, access: Access, json: unknown): Promise<AuditTarget> {
-  const label = readLabel(request.headers.get(LABEL_HEADER));
+  const label = parseLabel(request.headers.get(LABEL_HEADER));
   const extraData = objectOf(json)?.extra_data;
   const workflowId = textOf(objectOf(objectOf(objectOf(extraData)?.extra_pnginfo)?.workflow)?.id);
   const storedName = workflowId === undefined ? undefined : await workflowName(workflowId, composition, access);
-  const workflow = nameInExtraData(extraData) || (workflowId && (storedName ?? namelessWorkflow(workflowId)));
+  const workflow = getNameInExtraData(extraData) || (workflowId && (storedName ?? formatNamelessWorkflow(workflowId)));
   const name = [workflow, label].filter(Boolean).join(" · ");
   return redactForBrowser({ id, ...(name && { name: maskText(name) }) }, access);
 }

@@ -13,10 +13,10 @@ import {
   IDEMPOTENCY_HEADER,
   isIdempotencyKey,
   LABEL_HEADER,
-  mayHaveStarted,
-  readBatch,
-  readLabel,
-  readRerun,
+  couldHaveStarted,
+  parseBatch,
+  parseLabel,
+  parseRerun,
   RERUN_HEADER,
   type SubmissionReport,
 } from "@/lib/contract/workflow/submission";
@@ -41,7 +41,7 @@ function toOutcome({ answer, failure }: StoredSubmission): SubmissionOutcome {
 function toReport(outcome: SubmissionOutcome): SubmissionReport {
   if (outcome.ok) return { state: "accepted", answer: parseJson(outcome.value) };
   const { code, message } = outcome.failure;
-  return mayHaveStarted(outcome.failure) ? { state: "unknown", failure: { code, message } } : { state: "refused" };
+  return couldHaveStarted(outcome.failure) ? { state: "unknown", failure: { code, message } } : { state: "refused" };
 }
 
 /** If the response is too long, only the job's id is stored. */
@@ -104,7 +104,7 @@ function isTemporary(error: unknown): boolean {
 
 async function store({ store: { submissions } }: SubmissionParts, attempt: Attempt, outcome: SubmissionOutcome): Promise<void> {
   if (outcome.ok) await submissions.accepted(attempt, toStoredResponse(outcome.value));
-  else if (mayHaveStarted(outcome.failure)) await submissions.unknown(attempt, outcome.failure);
+  else if (couldHaveStarted(outcome.failure)) await submissions.unknown(attempt, outcome.failure);
   else await submissions.forget(attempt);
 }
 
@@ -196,9 +196,9 @@ async function send(context: AuthedContext, attempt: Attempt, { body, contentHas
   );
   const outcome: SubmissionOutcome = result.ok ? ok(await result.value.text()) : result;
   const facts = {
-    label: readLabel(headers.get(LABEL_HEADER)),
-    rerunOf: readRerun(headers.get(RERUN_HEADER)),
-    batch: readBatch(headers.get(BATCH_HEADER)),
+    label: parseLabel(headers.get(LABEL_HEADER)),
+    rerunOf: parseRerun(headers.get(RERUN_HEADER)),
+    batch: parseBatch(headers.get(BATCH_HEADER)),
   };
   if (outcome.ok && connectionId !== undefined && Object.values(facts).some((fact) => fact !== undefined))
     await storeLabel(context, connectionId, { answer: outcome.value, facts });

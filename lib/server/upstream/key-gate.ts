@@ -4,7 +4,7 @@ import "server-only";
 import { setImmediate as othersTurn } from "node:timers/promises";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { parseExactJson } from "@/lib/contract/json/parse-json";
-import { MASK, listSpellings as spellingsOf } from "@/lib/contract/secrets/secret-texts";
+import { MASK, listSpellings } from "@/lib/contract/secrets/secret-texts";
 import { type Send } from "./send";
 
 /** `text` redacts everything received as text, including JSON. `has` is for headers, which are dropped if they contain the key. */
@@ -26,11 +26,11 @@ const needlessEscape = /\\(?:u00[2-7]|\/)/i;
 const openGate: KeyGate = { text: (raw) => Promise.resolve(raw), has: () => false, part: (raw) => raw, partialKeyLength: () => 0 };
 
 export function createKeyGate(apiKey: string | undefined): KeyGate {
-  const [plain] = apiKey === undefined ? [] : spellingsOf([apiKey]);
+  const [plain] = apiKey === undefined ? [] : listSpellings([apiKey]);
   if (apiKey === undefined || plain === undefined) return openGate;
   // Computed on first use, because most requests use few of their gates.
   let cachedSpellings: readonly string[] | undefined;
-  const spellings = () => (cachedSpellings ??= listSpellings(apiKey));
+  const spellings = () => (cachedSpellings ??= listKeySpellings(apiKey));
   const minLength = (commonPrefix.exec(apiKey)?.[0].length ?? 0) + MIN_PARTIAL_KEY_LENGTH;
   const maskSpelling = (text: string, spelling: string) => (text.includes(spelling) ? text.replaceAll(spelling, MASK) : text);
   return {
@@ -68,10 +68,10 @@ export function withoutKeyInHeaders(send: Send, apiKey: string | undefined): Sen
 }
 
 /** All spellings of the key. Escapes of JSON are decoded before the search. */
-function listSpellings(apiKey: string): string[] {
+function listKeySpellings(apiKey: string): string[] {
   const percent = [...Buffer.from(apiKey)].map((byte) => `%${byte.toString(16).padStart(2, "0")}`).join("");
   const lowerCase = encodeURIComponent(apiKey).replace(/%../g, (byte) => byte.toLowerCase());
-  const spellings = [...spellingsOf([apiKey]), lowerCase, percent, percent.toUpperCase()];
+  const spellings = [...listSpellings([apiKey]), lowerCase, percent, percent.toUpperCase()];
   return [...new Set(spellings)].sort((value, other) => other.length - value.length);
 }
 

@@ -11,7 +11,7 @@ import { isObject, objectOf } from "@/lib/contract/json/json";
 import { own } from "@/lib/contract/json/own";
 import { operations } from "@/lib/contract/operations";
 import { type JobListItem } from "@/lib/contract/schemas/job";
-import { errorLine, type JobErrorView, toJobView } from "@/lib/contract/views/job-view";
+import { formatErrorLine, type JobErrorView, toJobView } from "@/lib/contract/views/job-view";
 import { type WebhookEvent } from "@/lib/contract/webhook-events";
 import { type WebhookPayload } from "@/lib/contract/webhooks";
 import { callForBrowser } from "../answers/process-response";
@@ -244,7 +244,7 @@ function toFailure(error: JobErrorView | undefined, texts: readonly string[] | u
   const message = lateValidation?.message ?? error.message;
   const quotes = texts?.map((text) => message.indexOf(text.slice(0, MIN_QUOTE_LENGTH))).filter((at) => at >= 0) ?? [0];
   const unquoted = quotes.length > 0 ? message.slice(0, Math.min(...quotes)) : message;
-  return { code, message: errorLine({ ...rest, message: quotes.length > 0 && unquoted.trim() !== "" ? `${unquoted.trimEnd()}…` : unquoted }) };
+  return { code, message: formatErrorLine({ ...rest, message: quotes.length > 0 && unquoted.trim() !== "" ? `${unquoted.trimEnd()}…` : unquoted }) };
 }
 
 const isSentence = (text: string) => /\s|[^\p{ASCII}]/u.test(text);

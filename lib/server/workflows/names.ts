@@ -5,7 +5,7 @@ import { isObject, objectOf, textOf } from "@/lib/contract/json/json";
 import { type Operation } from "@/lib/contract/operation";
 import { maskSecrets } from "@/lib/contract/secrets/mask-secrets";
 import { maskText } from "@/lib/contract/secrets/secret-texts";
-import { nameInExtraData } from "@/lib/contract/workflow/workflow-name";
+import { getNameInExtraData } from "@/lib/contract/workflow/workflow-name";
 import { type Composition, type Parts } from "../composition-type";
 import { findExpectedRuns } from "../job-index/run-times";
 import { buildClassIndex } from "../upstream/answer-reader";
@@ -20,14 +20,14 @@ export async function withNames<T>(operation: Operation, from: NameSource, value
 export async function withNames(operation: Operation, from: NameSource, value: unknown, body?: unknown): Promise<unknown> {
   const { composition, connection } = from;
   if (operation.subject === "submission")
-    await recordNames(composition, connection.id, getSubmittedWorkflowId(body), nameInExtraData(objectOf(body)?.extra_data));
+    await recordNames(composition, connection.id, getSubmittedWorkflowId(body), getNameInExtraData(objectOf(body)?.extra_data));
   if (operation.subject === "nodes") composition.classNames.record(connection.id, buildClassIndex(value));
   if (operation.subject === "job")
     await recordNames(
       composition,
       connection.id,
       objectOf(value)?.workflow_id,
-      nameInExtraData(objectOf(objectOf(value)?.workflow)?.extra_data),
+      getNameInExtraData(objectOf(objectOf(value)?.workflow)?.extra_data),
     );
   const response = await addNames(operation, from, value);
   composition.seenNames.record(connection.id, response);

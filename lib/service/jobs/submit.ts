@@ -4,7 +4,7 @@ import { isObject } from "@/lib/contract/json/json";
 import { own } from "@/lib/contract/json/own";
 import { type NodeErrors } from "@/lib/contract/schemas/execution";
 import { type PromptBody } from "@/lib/contract/schemas/job";
-import { isLink, shapeOf } from "@/lib/contract/workflow/graph";
+import { isLink, getShape } from "@/lib/contract/workflow/graph";
 import { toUuid } from "@/lib/shared/text";
 import { findFiles } from "../assets/file-names";
 import { isRaster } from "../assets/media-type";
@@ -63,7 +63,7 @@ function getWorkflowId(graph: Record<string, unknown>, extraData: Record<string,
   const id = getField(getField(getField(extraData, "extra_pnginfo"), "workflow"), "id");
   return typeof id === "string" && uuid.test(id)
     ? id.toLowerCase()
-    : createNameUuid(writeExactJson(shapeOf(graph, (_nodeId, _name, value) => isLink(value))));
+    : createNameUuid(writeExactJson(getShape(graph, (_nodeId, _name, value) => isLink(value))));
 }
 
 function createNameUuid(name: string): string {

@@ -2,7 +2,7 @@
 
 import { own } from "@/lib/contract/json/own";
 import { type Graph, type GraphNode } from "@/lib/contract/schemas/graph";
-import { directSources, linksOf, reach, topologicalOrder } from "@/lib/contract/workflow/graph";
+import { createSourceLookup, getLinks, findReachable, sortTopologically } from "@/lib/contract/workflow/graph";
 import { type NodeDefinition } from "./definition";
 import { nodeClasses } from "./library";
 
@@ -26,12 +26,12 @@ export type Plan = {
 export function planRun(graph: Graph, outputs: readonly string[]): Plan {
   const nodes = new Map(Object.entries(graph).map(([id, node], position) => [id, { id, node, position, ...selectDeclaredInputs(node) }]));
   const declaredGraph = Object.fromEntries([...nodes].map(([id, { node, inputs }]) => [id, { ...node, inputs }]));
-  const reached = reach(outputs, directSources(declaredGraph));
-  const order = topologicalOrder(declaredGraph).flatMap((id): PlannedNode[] => {
+  const reached = findReachable(outputs, createSourceLookup(declaredGraph));
+  const order = sortTopologically(declaredGraph).flatMap((id): PlannedNode[] => {
     const plannedNode = reached.has(id) && nodes.get(id);
     if (!plannedNode) return [];
     if (!plannedNode.definition) throw new Error(`There is no node class ${plannedNode.node.class_type}.`);
-    const links = new Map(linksOf(plannedNode).map(({ input, ...link }) => [input, link]));
+    const links = new Map(getLinks(plannedNode).map(({ input, ...link }) => [input, link]));
     const getSourceType = ({ source, output }: Source) => nodes.get(source)?.definition?.outputs[output]?.type ?? "*";
     const sourceTypes = new Map([...links].map(([name, link]) => [name, getSourceType(link)]));
     return [{ ...plannedNode, definition: plannedNode.definition, links, sourceTypes }];

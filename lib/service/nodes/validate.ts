@@ -1,7 +1,7 @@
 import { withSpellingsOf } from "@/lib/contract/json/exact-json";
 import { type NodeError, type NodeErrors } from "@/lib/contract/schemas/execution";
 import { type Graph } from "@/lib/contract/schemas/graph";
-import { findCycles, reach } from "@/lib/contract/workflow/graph";
+import { findCycles, findReachable } from "@/lib/contract/workflow/graph";
 import { type CheckedNode, checkInputs, type Files, parsePrompt, type PromptError } from "./check-inputs";
 import { type NodeLibrary, type ParsedGraph } from "./definition";
 import { nodeClasses } from "./library";
@@ -41,10 +41,10 @@ function collectErrors({ graph, checked, cycles, outputs }: GraphCheck): {
   for (const cycle of cycles) for (const id of cycle) if (reportedIds.size < MAX_CYCLE_NODES) reportCycle(cycle, id);
 
   const getDependents = createDependentLookup(checked);
-  const invalidNodes = reach([...errors.keys()], getDependents);
+  const invalidNodes = findReachable([...errors.keys()], getDependents);
   const stepsPerError = Math.floor(MAX_SEARCH_STEPS / Math.max(1, errors.size));
   const entries = [...errors].map(([id, errorsOfNode]) => {
-    const affected = reach([id], getDependents, stepsPerError);
+    const affected = findReachable([id], getDependents, stepsPerError);
     const dependent_outputs = outputs.filter((output) => affected.has(output));
     return [id, { errors: errorsOfNode, dependent_outputs, class_type: graph.get(id)?.definition.name }] as const;
   });
@@ -101,7 +101,7 @@ export function validatePrompt(
   const validOutputs = outputs.filter((id) => !badOutputs.has(id));
   if (validOutputs.length === 0) return { ok: false, error: createAllFailedError(lines), nodeErrors };
 
-  const reached = reach(validOutputs, getSources);
+  const reached = findReachable(validOutputs, getSources);
   const images = [...reached].flatMap((id) => checked.get(id)?.fileNames ?? []);
   const needs = findNeeds(graph, reached, new Set(images));
   return { ok: true, graph: toGraph(graph, checked), outputs: validOutputs, nodeErrors, images: [...new Set(images)], needs };
@@ -116,7 +116,7 @@ export function findFileNames(prompt: Record<string, unknown>, library: NodeLibr
 
 function checkReached(graph: ParsedGraph, outputs: readonly string[], files: Files): Map<string, CheckedNode> {
   const checkedNodes = new Map<string, CheckedNode>();
-  reach(outputs, (id) => {
+  findReachable(outputs, (id) => {
     const node = graph.get(id);
     if (!node) return [];
     const checked = checkInputs(node, graph, files);

@@ -1,7 +1,7 @@
 // What `npm run doctor` reports about a reverse proxy: nginx with the example, and with changes an operator may have made. The console's
 // own HTTP server is behind it, with the real route.
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { hostsOf } from "@/lib/http/request-line";
+import { getHosts } from "@/lib/http/request-line";
 import { createHttpServer, type HttpServer } from "@/lib/http/server";
 import { checkNetwork } from "@/lib/server/doctor/network";
 import { readEnv } from "@/lib/server/env";
@@ -24,7 +24,7 @@ beforeAll(async () => {
   front = await freePort();
   publicUrl = `http://127.0.0.1:${front}`;
   const addressOf = createAddressReader(readEnv({ LIGHTDESK_TRUST_PROXY: "127.0.0.1" }).proxies, () => undefined);
-  const hosts = hostsOf({ host: "127.0.0.1", publicUrl });
+  const hosts = getHosts({ host: "127.0.0.1", publicUrl });
   server = createHttpServer({ patienceMs: 60_000, hosts, isPage: () => false }, (request, response) => {
     respondWithSeen(request, response, { authSecret: harness.console.authSecret, addressOf, nowMs: Date.now() });
     void harness.request("/api/health").then(async (health) => {

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { readEmbeddedWorkflow } from "@/lib/browser/embedded-workflow";
 import { bytesAt, bytesOfBlob, type ByteSource, PartReadError } from "@/lib/browser/files/byte-source";
 import { readWorkflow } from "@/lib/contract/workflow/graph";
-import { drawingIn } from "@/lib/contract/workflow/workflow-name";
+import { getDrawing } from "@/lib/contract/workflow/workflow-name";
 import { startLittleServer } from "@/tests/support/servers";
 import { avif, box, carried, carrier, chunk, glb, jpeg, packedText, plainText, png, safetensors, webp, worldText } from "./files";
 
@@ -14,7 +14,7 @@ const drawing = '{"id":"3d1f2a54-8f6f-4a86-9b7c-0c2a5d1e9f10","nodes":[{"id":1,"
 async function readBoth(bytes: Uint8Array) {
   const result = await carried(bytes);
   const reading = result.kind === "workflow" ? readWorkflow(result.text) : undefined;
-  return reading?.ok ? { graph: reading.value.graph, drawing: drawingIn(reading.value.extraData) } : result;
+  return reading?.ok ? { graph: reading.value.graph, drawing: getDrawing(reading.value.extraData) } : result;
 }
 
 it.each(readdirSync("tests/fixtures/carriers"))("%s contains the executed graph and the editor's drawing", async (name) => {

@@ -8,7 +8,7 @@ import { brotliCompressSync } from "node:zlib";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, test } from "vitest";
 import { refuse, refuseWhileStarting } from "@/lib/http/refusals";
 import { checkEncoding } from "@/lib/http/request-line";
-import { createMethodCheck, packedFiles } from "@/lib/http/routes";
+import { createMethodCheck, createCompressedFiles } from "@/lib/http/routes";
 import { Answer } from "@/lib/http/server";
 
 test("sends headers with the first part of the body, or alone if it is late", async () => {
@@ -172,7 +172,7 @@ describe("packed files", () => {
   afterAll(() => rmSync(folder, { recursive: true }));
 
   async function requestFile(path: string, acceptEncoding: string | undefined, { method = "GET", range = "" } = {}) {
-    const preferPacked = packedFiles(folder, "/static");
+    const preferPacked = createCompressedFiles(folder, "/static");
     let received = "";
     const listener: RequestListener = (request, response) => {
       preferPacked(request, response);

@@ -4,7 +4,7 @@ import "server-only";
 import { z } from "zod";
 import { viewPath } from "@/lib/comfyui/client";
 import { isObject, textOf } from "@/lib/contract/json/json";
-import { mediaKindOf, type OutputFile } from "@/lib/contract/views/outputs-view";
+import { getMediaKind, type OutputFile } from "@/lib/contract/views/outputs-view";
 import { readBytes } from "../streams";
 import { isMissingRoute, jsonResponse, notImplemented, readLocal, type Translation } from "./local-exchange";
 
@@ -53,7 +53,7 @@ function toAsset(asset: unknown): unknown {
     return typeof time === "string" && timeWithoutZone.test(time) ? [[name, `${time}Z`]] : [];
   });
   const file = findFile(asset);
-  const isPicture = mediaKindOf({ names: [textOf(asset.name)], types: [textOf(asset.mime_type)] }) === "image";
+  const isPicture = getMediaKind({ names: [textOf(asset.name)], types: [textOf(asset.mime_type)] }) === "image";
   // A temporary picture has no preview, but can still be opened.
   const needsPreview = file !== undefined && isPicture && textOf(asset.preview_url) === undefined;
   const preview = needsPreview && { preview_url: `/api${viewPath(file)}` };

@@ -3,7 +3,7 @@
 import { own } from "@/lib/contract/json/own";
 import { type ExecutionError } from "@/lib/contract/schemas/execution";
 import { type Graph } from "@/lib/contract/schemas/graph";
-import { directSources, reach } from "@/lib/contract/workflow/graph";
+import { createSourceLookup, findReachable } from "@/lib/contract/workflow/graph";
 import { type NodeOthers, type ProducedFile, type RunEvent } from "@/lib/service/nodes/run";
 
 export type Message = [string, Record<string, unknown>];
@@ -42,7 +42,7 @@ export function createRunRecord(jobId: string, graph: Graph, outputs: readonly s
   const notes: Message[] = [];
   let queued: RunnerQueuePosition | undefined;
   let currentNode: { nodeId: string; since: number } | undefined;
-  const reachedNodes = [...reach(outputs, directSources(graph))].filter((nodeId) => Object.hasOwn(graph, nodeId));
+  const reachedNodes = [...findReachable(outputs, createSourceLookup(graph))].filter((nodeId) => Object.hasOwn(graph, nodeId));
   let progress: Progress = { value: 0, nodes_done: 0, nodes_total: reachedNodes.length, step: 0, steps: STEPS };
 
   const getDone = () => {

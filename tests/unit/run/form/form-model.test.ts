@@ -7,10 +7,10 @@ import { fillTexts, replaceTexts } from "@/lib/contract/nodes/fill-texts";
 import { readInputSpec } from "@/lib/contract/nodes/input-spec";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { type ObjectInfo, objectInfoSchema } from "@/lib/contract/schemas/object-info";
-import { topologicalOrder } from "@/lib/contract/workflow/graph";
+import { sortTopologically } from "@/lib/contract/workflow/graph";
 import { catalogue, refusals, sampleGraph } from "../files";
 
-const build = (graph: Graph, info?: ObjectInfo) => formBuilder(graph, topologicalOrder(graph), info)(graph);
+const build = (graph: Graph, info?: ObjectInfo) => formBuilder(graph, sortTopologically(graph), info)(graph);
 const control = (form: FormNode[], id: string, name: string) =>
   form.find((node) => node.id === id)?.fields.find((field) => field.name === name)?.control;
 
@@ -123,14 +123,14 @@ describe("an edit", () => {
   });
 
   it("never changes a field's type", () => {
-    const builder = formBuilder(graph, topologicalOrder(graph));
+    const builder = formBuilder(graph, sortTopologically(graph));
     const emptied = builder(withInput(graph, "1", "width", ""));
     expect(control(emptied, "1", "width")?.kind).toBe("number");
     expect(emptied[0]?.fields[0]?.value).toBe("");
   });
 
   it("renders one card again, not all of them", () => {
-    const builder = formBuilder(graph, topologicalOrder(graph), catalogue());
+    const builder = formBuilder(graph, sortTopologically(graph), catalogue());
     const before = builder(graph);
     const after = builder(withInput(graph, "1", "width", 640));
     expect(after[0]).not.toBe(before[0]);
@@ -230,7 +230,7 @@ function refused(name: string) {
 
 describe("node_errors on the form", () => {
   const { prompt, failure } = refused("bad-graph");
-  const form = formBuilder(prompt, topologicalOrder(prompt), catalogue())(prompt);
+  const form = formBuilder(prompt, sortTopologically(prompt), catalogue())(prompt);
   const problems = placeProblems(form, failure.nodeErrors ?? {});
 
   it("land on the fields they name", () => {
