@@ -6,7 +6,7 @@ import { type NextRequest, NextResponse } from "next/server";
 import { findEmbedPage } from "@/lib/contract/embed/embed-pages";
 import { embedCookieAttributes, PAGE_HEADER, probeCookie } from "@/lib/server/cookies";
 import { getProcessState } from "@/lib/server/running";
-import { embedAddressOf } from "@/lib/shared/console-paths";
+import { parseEmbedPath } from "@/lib/shared/console-paths";
 
 export async function proxy(request: NextRequest): Promise<NextResponse> {
   if (request.nextUrl.pathname.startsWith("/embed/")) return embedded(request);
@@ -16,7 +16,7 @@ export async function proxy(request: NextRequest): Promise<NextResponse> {
 /** Without a configured host, or beyond its rights, Next answers 404 for the page. */
 async function embedded(request: NextRequest): Promise<NextResponse> {
   const { pathname, searchParams } = request.nextUrl;
-  const embed = embedAddressOf(pathname);
+  const embed = parseEmbedPath(pathname);
   const hostId = embed?.host ?? searchParams.get("host");
   const host = hostId ? await getProcessState().composition?.store.embedHosts.get(hostId) : undefined;
   const own = embed && /^\/(start|doctor)$/.exec(embed.rest)?.[0];
@@ -37,7 +37,7 @@ async function embedded(request: NextRequest): Promise<NextResponse> {
 
 function shown(request: NextRequest, ancestors: string, answer: (headers: Headers) => NextResponse): NextResponse {
   const { pathname, search } = request.nextUrl;
-  const embed = embedAddressOf(pathname);
+  const embed = parseEmbedPath(pathname);
   const nonce = btoa(crypto.randomUUID());
   const policy = contentPolicy(nonce, ancestors);
   const headers = new Headers(request.headers);

@@ -18,7 +18,7 @@ import { readFailure } from "@/lib/browser/read-answer";
 import { failureOfThrown, isFailure } from "@/lib/browser/read-failure";
 import { apiPath, withQuery } from "@/lib/browser/urls";
 import { type EmbedAppearance } from "@/lib/contract/embed/embed-pages";
-import { embedAddressOf } from "@/lib/shared/console-paths";
+import { parseEmbedPath } from "@/lib/shared/console-paths";
 
 /** An element as high as the window would grow the page each time the host grows the window to the page's height. */
 const STEADY = "8px";
@@ -160,7 +160,7 @@ function useDownloads(): void {
   useEffect(() => {
     const onClick = (event: MouseEvent) => {
       const link = event.target instanceof Element ? event.target.closest("a[download]") : null;
-      if (event.defaultPrevented || !(link instanceof HTMLAnchorElement) || !embedAddressOf(link.pathname)) return;
+      if (event.defaultPrevented || !(link instanceof HTMLAnchorElement) || !parseEmbedPath(link.pathname)) return;
       event.preventDefault();
       void save(link.href, link.download);
     };

@@ -1,5 +1,5 @@
 import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { embedPath } from "@/lib/shared/console-paths";
+import { getEmbedPath } from "@/lib/shared/console-paths";
 
 /** A function, because accessing blocked storage throws. */
 export type BrowserStorage = () => Pick<Storage, "getItem" | "setItem" | "removeItem">;
@@ -62,7 +62,7 @@ export function persisted<T>(
   { maxCharacters = Infinity, parse = parsePlainJson }: PersistedOptions = {},
 ): Persisted<T> {
   const listeners = new Set<() => void>();
-  const embedPrefix = embedPath();
+  const embedPrefix = getEmbedPath();
   const key = embedPrefix === "" ? name : `${embedPrefix} ${name}`;
   const storage = embedPrefix === "" ? area : tabStorage;
   let unstored: string | null | undefined;

@@ -1,6 +1,6 @@
 // Signs in and out through next-auth's HTTP endpoints, because its own client doesn't support base paths.
 
-import { safeReturn } from "@/lib/shared/console-paths";
+import { toSafeReturn } from "@/lib/shared/console-paths";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { callApi } from "./api";
 import { apiPath } from "./urls";
@@ -51,7 +51,7 @@ export async function signOut(): Promise<string | undefined> {
 
 /** Where the sign-in redirects to. Read in the browser, because the server renders one page for every visitor. */
 export function returnPath(): `/${string}` {
-  return safeReturn(new URLSearchParams(window.location.search).get("callbackUrl"));
+  return toSafeReturn(new URLSearchParams(window.location.search).get("callbackUrl"));
 }
 
 async function readCsrfToken(): Promise<string | undefined> {

@@ -3,7 +3,7 @@
 // An embedded page requests URLs under its session path (lib/shared/console-paths.ts).
 // Never use another host: the browser connects only to the console.
 
-import { embedPath } from "@/lib/shared/console-paths";
+import { getEmbedPath } from "@/lib/shared/console-paths";
 
 /** Written into the bundle at build time: a base path cannot change afterwards. */
 // eslint-disable-next-line no-restricted-syntax -- the bundler replaces this literal; nothing reads the environment at run time
@@ -13,7 +13,7 @@ export type QueryValues = Readonly<Record<string, string | number | boolean | re
 
 /** For fetch, <img> and plain <a>. Next's own <Link> and router add the base path themselves. */
 export function apiPath(path: `/${string}`): string {
-  return `${basePath}${embedPath()}${path}`;
+  return `${basePath}${getEmbedPath()}${path}`;
 }
 
 /** For addresses that belong to no session: files of the application, and addresses that name their session themselves. */
@@ -22,7 +22,7 @@ export function outsidePath(path: `/${string}`): string {
 }
 
 export function isEmbedded(): boolean {
-  return embedPath() !== "";
+  return getEmbedPath() !== "";
 }
 
 /** File links open in a new tab. Embedded pages have no session there, so they download the file instead. */

@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { type IncomingMessage } from "node:http";
 import { decodePercent } from "@/lib/contract/plain-line";
-import { EMBED_PATH_HEADER, embedAddressOf, setEmbedPaths } from "@/lib/shared/console-paths";
+import { EMBED_PATH_HEADER, parseEmbedPath, setEmbedPaths } from "@/lib/shared/console-paths";
 import { type Refused } from "@/lib/shared/http-types";
 import { isInNetworks, networks } from "@/lib/shared/ip-address";
 
@@ -70,8 +70,8 @@ export function toRouteUrl(address: string): string {
 }
 
 /** The base path was already removed. Later in the URL, the same text may be the name of a file. */
-function parseEmbedUrl(address: string): ReturnType<typeof embedAddressOf> {
-  const embedAddress = embedAddressOf(address);
+function parseEmbedUrl(address: string): ReturnType<typeof parseEmbedPath> {
+  const embedAddress = parseEmbedPath(address);
   return embedAddress && address.startsWith(embedAddress.path) ? embedAddress : undefined;
 }
 

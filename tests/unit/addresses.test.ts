@@ -11,7 +11,7 @@ import config from "@/eslint.config.mjs";
 import { errorStatus } from "@/lib/contract/failure";
 import { createEmbedPaths, isApiPath } from "@/lib/http/request-line";
 import { listSettingNames, readEnv, describeUnknownSettings } from "@/lib/server/env";
-import { EMBED_PATH_HEADER, embedAddressOf, embedPath, inEmbedPath, setEmbedPaths } from "@/lib/shared/console-paths";
+import { EMBED_PATH_HEADER, parseEmbedPath, getEmbedPath, addEmbedPath, setEmbedPaths } from "@/lib/shared/console-paths";
 import { isForbiddenAddress } from "@/lib/shared/guarded-connector";
 import { temporaryFolder } from "@/tests/support/temporary-folder";
 
@@ -106,14 +106,14 @@ describe("embed path", () => {
 
   describe("the session in an address", () => {
     it("resolves to the session path and the rest of the URL", () => {
-      expect(embedAddressOf(`${here}/jobs?status=failed`)).toEqual({
+      expect(parseEmbedPath(`${here}/jobs?status=failed`)).toEqual({
         path: here,
         host: "0123456789abcdef01",
         slot: "abcdefgh1234",
         rest: "/jobs?status=failed",
       });
-      expect(embedAddressOf(here)?.rest).toBe("");
-      expect(embedAddressOf(`/desk${here}/api/jobs`)?.path).toBe(here);
+      expect(parseEmbedPath(here)?.rest).toBe("");
+      expect(parseEmbedPath(`/desk${here}/api/jobs`)?.path).toBe(here);
     });
 
     it.each([
@@ -122,7 +122,7 @@ describe("embed path", () => {
       "/embed/0123456789abcdef01/short",
       "/embed/0123456789abcdef01/UPPERCASE123",
       "/jobs?at=/embed/a1b2c3/abcdefgh",
-    ])("is undefined for %s", (address) => expect(embedAddressOf(address)).toBeUndefined());
+    ])("is undefined for %s", (address) => expect(parseEmbedPath(address)).toBeUndefined());
   });
 
   describe("a request", () => {
@@ -130,7 +130,7 @@ describe("embed path", () => {
       const request = new IncomingMessage(new Socket());
       request.url = url;
       request.headers[EMBED_PATH_HEADER] = here;
-      const at = createEmbedPaths().answerAt(request, () => embedPath());
+      const at = createEmbedPaths().answerAt(request, () => getEmbedPath());
       return [at, request.url, request.headers[EMBED_PATH_HEADER]];
     };
 
@@ -150,20 +150,20 @@ describe("embed path", () => {
   it("prefixes an address once with the current request's path", async () => {
     const paths = new AsyncLocalStorage<string>();
     setEmbedPaths(paths);
-    const answer = async (path: string) => paths.run(path, async () => [await Promise.resolve(embedPath()), inEmbedPath("/jobs")]);
+    const answer = async (path: string) => paths.run(path, async () => [await Promise.resolve(getEmbedPath()), addEmbedPath("/jobs")]);
     expect(await Promise.all([answer(here), answer("/embed/ffffff/zzzzzzzz")])).toEqual([
       [here, `${here}/jobs`],
       ["/embed/ffffff/zzzzzzzz", "/embed/ffffff/zzzzzzzz/jobs"],
     ]);
     paths.run(here, () => {
-      expect(["https://elsewhere.example", "//elsewhere.example", "#content", `${here}/jobs`].map(inEmbedPath)).toEqual([
+      expect(["https://elsewhere.example", "//elsewhere.example", "#content", `${here}/jobs`].map(addEmbedPath)).toEqual([
         "https://elsewhere.example",
         "//elsewhere.example",
         "#content",
         `${here}/jobs`,
       ]);
     });
-    expect(inEmbedPath("/jobs")).toBe("/jobs");
+    expect(addEmbedPath("/jobs")).toBe("/jobs");
   });
 });
 

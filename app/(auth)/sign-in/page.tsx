@@ -13,13 +13,13 @@ import { openVisitorPage } from "@/lib/server/bff/open-page";
 import { PROXY_EMAIL_HEADER } from "@/lib/server/cookies";
 import { pageTitle, pickMessages } from "@/lib/server/i18n/messages";
 import { getSignInChoices, getProxyRefusal } from "@/lib/server/queries/sign-in";
-import { safeReturn } from "@/lib/shared/console-paths";
+import { toSafeReturn } from "@/lib/shared/console-paths";
 
 export const generateMetadata = pageTitle("auth.signIn.title");
 
 export default async function SignInPage({ searchParams }: PageProps<"/sign-in">) {
   const { callbackUrl, refused, provider: at } = await searchParams;
-  const returnTo = safeReturn(typeof callbackUrl === "string" ? callbackUrl : undefined);
+  const returnTo = toSafeReturn(typeof callbackUrl === "string" ? callbackUrl : undefined);
   const composition = await openVisitorPage();
   const { password, providers } = getSignInChoices(composition);
   const reason = oidcRefusals.find((oidcRefusal) => oidcRefusal === refused);

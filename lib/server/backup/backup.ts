@@ -17,8 +17,8 @@ import {
   sweepServiceBackup,
 } from "@/lib/service/index";
 import { type CopyResult } from "@/lib/shared/database/copy-tables";
-import { schemaState, tooOld } from "@/lib/shared/database/migrate";
-import { copyDatabase, countRows, fillDatabase, migrationsOf, openToRead, requireIntegrity } from "@/lib/shared/database/sqlite-copy";
+import { getSchemaState, createTooOldMessage } from "@/lib/shared/database/migrate";
+import { copyDatabase, countRows, fillDatabase, listMigrations, openReadOnly, requireIntegrity } from "@/lib/shared/database/sqlite-copy";
 import { type Content, copyHashed, hashFile, isOfSize, writeWhole } from "@/lib/shared/files";
 import { type Env } from "../env";
 import { copySnapshot } from "../store/copy-store";
@@ -110,9 +110,9 @@ async function backUpConsole({
     databaseUrl === undefined
       ? await copyDatabase(join(dataDir, "console.sqlite"), target)
       : await fillDatabase(target, () => copySnapshot(databaseUrl, target, logProgress));
-  const copy = openToRead(target);
+  const copy = openReadOnly(target);
   try {
-    return { file, ...content, schema: migrationsOf(copy, "kysely_migration"), rows: countRows(copy, countedTables), keys: findSealingKeyIds(copy) };
+    return { file, ...content, schema: listMigrations(copy, "kysely_migration"), rows: countRows(copy, countedTables), keys: findSealingKeyIds(copy) };
   } finally {
     copy.close();
   }
@@ -136,12 +136,12 @@ type RestoreRequest = BackupSource & { env: Env };
 export async function checkBackup({ folder, logProgress }: BackupSource): Promise<Manifest> {
   const manifest = readManifest(folder);
   const { console: consoleBackup, service, keys } = manifest;
-  const state = consoleBackup ? schemaState(consoleBackup.schema, sqliteHistory) : {};
+  const state = consoleBackup ? getSchemaState(consoleBackup.schema, sqliteHistory) : {};
   if ("newer" in state)
     throw new Error(
       `The backup was made by a newer version, ${manifest.version}, with migration ${state.newer}. Restore it with that version.`,
     );
-  if ("isTooOld" in state) throw new Error(tooOld("The backup"));
+  if ("isTooOld" in state) throw new Error(createTooOldMessage("The backup"));
   for (const part of [consoleBackup, service?.database, keys]) {
     if (!part) continue;
     const file = join(folder, part.file);
@@ -195,7 +195,7 @@ function requireEmpty(dataDir: string): void {
 }
 
 function checkDatabase(file: string): void {
-  const database = openToRead(file);
+  const database = openReadOnly(file);
   try {
     requireIntegrity(database, file);
   } finally {

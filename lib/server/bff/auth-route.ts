@@ -5,7 +5,7 @@ import { z } from "zod";
 import { describeMember } from "@/lib/contract/audit/audit";
 import { type Failure, createFailure } from "@/lib/contract/failure";
 import { type OidcRefusal } from "@/lib/contract/people/sign-in";
-import { safeReturn } from "@/lib/shared/console-paths";
+import { toSafeReturn } from "@/lib/shared/console-paths";
 import { networkOf } from "@/lib/shared/ip-address";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { telemetry } from "@/lib/shared/telemetry";
@@ -56,7 +56,7 @@ async function startOidcSignIn(
     provider: provider.id,
     state,
     at: composition.now(),
-    returnTo: safeReturn((fields.get("callbackUrl") ?? "").slice(0, MAX_RETURN_LENGTH)),
+    returnTo: toSafeReturn((fields.get("callbackUrl") ?? "").slice(0, MAX_RETURN_LENGTH)),
     purpose: purpose.value,
   };
   const response = jsonResponse({ url }, 200, headers);

@@ -13,7 +13,7 @@ import { type Operation } from "@/lib/contract/operation";
 import { operations } from "@/lib/contract/operations";
 import { decodePercent } from "@/lib/contract/plain-line";
 import { downloadBodySchema, taskStartedSchema } from "@/lib/contract/schemas/asset";
-import { decodableHeader, ImageTooLarge, MAX_DECODE_PIXELS, withImage } from "@/lib/shared/decode-image";
+import { requireDecodable, ImageTooLarge, MAX_DECODE_PIXELS, withImage } from "@/lib/shared/decode-image";
 import { pictureSizeOf } from "@/lib/shared/picture-size";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { checkJobsOnlyFile } from "../answers/jobs-only";
@@ -70,7 +70,7 @@ const IS_ANIMATED = 0x02;
 /** Browsers apply a JPEG's orientation, but not always that of other formats. None shows TIFF. */
 async function checkPicture(head: Buffer): Promise<PictureCheck> {
   try {
-    const { format, orientation = 1, pages = 1 } = await decodableHeader(head);
+    const { format, orientation = 1, pages = 1 } = await requireDecodable(head);
     if (format === "tiff" || (format !== "jpeg" && pages === 1 && orientation > 1)) return "redrawn";
   } catch (error) {
     if (error instanceof ImageTooLarge && error.size) return { tooLarge: error.size };

@@ -5,7 +5,7 @@ import { headers } from "next/headers";
 import { notFound, redirect } from "next/navigation";
 import { type ReadOnlyView } from "@/lib/contract/console";
 import { hasRole, type Role } from "@/lib/contract/people/roles";
-import { inEmbedPath } from "@/lib/shared/console-paths";
+import { addEmbedPath } from "@/lib/shared/console-paths";
 import { canShowPage } from "../auth/credentials";
 import { readReadOnly } from "../auth/read-only";
 import { readViewer, type Viewer } from "../auth/viewer";
@@ -56,7 +56,7 @@ export async function openPage({ isFrame = false, refuseEmbedded = false } = {})
 
 /** Redirects to a page of the console; in an embedded page, below its session's path. */
 export function redirectInConsole(path: `/${string}`): never {
-  return redirect(inEmbedPath(path));
+  return redirect(addEmbedPath(path));
 }
 
 export async function findCurrentHost(): Promise<EmbedHost | undefined> {

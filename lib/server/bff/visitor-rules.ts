@@ -7,7 +7,7 @@ import { findEmbedPage } from "@/lib/contract/embed/embed-pages";
 import { createFailure } from "@/lib/contract/failure";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { oidcRefusals } from "@/lib/contract/people/sign-in";
-import { embedAddressOf } from "@/lib/shared/console-paths";
+import { parseEmbedPath } from "@/lib/shared/console-paths";
 import { isApi, type VisitorAnswer, type VisitorRules, withoutRouterQuery } from "@/lib/shared/http-types";
 import { LANGUAGE_COOKIE, readLanguage } from "@/lib/shared/languages";
 import { readInvitation } from "../auth/members";
@@ -93,7 +93,7 @@ async function getShareAnswer(
 }
 
 async function getEmbeddedAnswer({ store }: Parts<"store">, url: string, path: string): Promise<VisitorAnswer> {
-  const embed = embedAddressOf(path);
+  const embed = parseEmbedPath(path);
   if (!embed) return path === "/embed/start" || path === "/embed/doctor" ? { kind: "own" } : notFoundAnswer;
   if (!(await store.embedHosts.get(embed.host))) return notFoundAnswer;
   if (embed.rest === "/start" || embed.rest === "/doctor") return { kind: "own" };

@@ -5,9 +5,9 @@ import { existsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { serviceDatabaseSchema, serviceHistory, servicePostgresHistory } from "@/lib/service/index";
 import { findUnfinishedCopy, UNFINISHED_COPY } from "@/lib/shared/database/copy-tables";
-import { type History, schemaState, tooOld } from "@/lib/shared/database/migrate";
-import { asStartFailure, isNoTable, queryPostgres, type QueryRows, requireVersion } from "@/lib/shared/database/postgres";
-import { openToRead, requireIntegrity } from "@/lib/shared/database/sqlite-copy";
+import { type History, getSchemaState, createTooOldMessage } from "@/lib/shared/database/migrate";
+import { asStartFailure, isMissingTable, queryPostgres, type QueryRows, requireVersion } from "@/lib/shared/database/postgres";
+import { openReadOnly, requireIntegrity } from "@/lib/shared/database/sqlite-copy";
 import { type Env } from "../env";
 import { postgresHistory, sqliteHistory } from "../store/migrations";
 import { runSafely, type Finding, noted, passed, formatBytes, failed } from "./findings";
@@ -82,7 +82,7 @@ type ReadDatabase = (queryRows: QueryRows, subject: string, dialect: Dialect) =>
 
 async function readFile(file: string, check: string, read: ReadDatabase): Promise<Finding> {
   if (!existsSync(file)) return noted(check, `${file} does not exist yet. The first start creates it.`);
-  const database = openToRead(file);
+  const database = openReadOnly(file);
   try {
     requireIntegrity(database, file);
     const queryRows = <Row>(text: string) => Promise.resolve(database.prepare<[], Row>(text).all());
@@ -118,13 +118,13 @@ async function checkSchema(queryRows: QueryRows, subject: string, { check, histo
   if ((await queryRows(findUnfinishedCopy[dialect])).length > 0) return failed(check, UNFINISHED_COPY, "Run it again.");
   const rows = await rowsIfTableExists(queryRows<{ name: string }>(`SELECT name FROM ${history[dialect].table} ORDER BY name`));
   if (rows.length === 0) return noted(check, `${subject} has no tables yet. The first start creates them.`);
-  const state = schemaState(
+  const state = getSchemaState(
     rows.map(({ name }) => name),
     history[dialect],
   );
   if ("newer" in state)
     return failed(check, `${subject} was written by a newer version (${state.newer}).`, "Start that version, or restore an older backup.");
-  if ("isTooOld" in state) return failed(check, `${subject} is from a version before 0.2.0.`, tooOld("The database"));
+  if ("isTooOld" in state) return failed(check, `${subject} is from a version before 0.2.0.`, createTooOldMessage("The database"));
   const missing = state.missing.length;
   return missing === 0
     ? passed(check, `${subject} is up to date.`)
@@ -149,7 +149,7 @@ async function checkLocks(queryRows: QueryRows, seconds: number): Promise<Findin
 
 async function rowsIfTableExists<Row>(rows: Promise<Row[]>): Promise<Row[]> {
   return rows.catch((error: unknown) => {
-    if (isNoTable(error)) return [];
+    if (isMissingTable(error)) return [];
     throw error;
   });
 }

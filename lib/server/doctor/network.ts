@@ -5,7 +5,7 @@ import { existsSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { openServiceStore } from "@/lib/service/index";
-import { openToRead } from "@/lib/shared/database/sqlite-copy";
+import { openReadOnly } from "@/lib/shared/database/sqlite-copy";
 import { consoleUrl, type Env } from "../env";
 import { readAuthSecretFile, nameInstallation, PROOF_HEADER, createDoctorProof, type SeenInstallation } from "../installation";
 import { openKeyRing, readSharedSecret } from "../keys/key-ring";
@@ -184,7 +184,7 @@ async function checkConnections({ dataDir, databaseUrl }: Env, now: () => number
 function readUrls(file: string): string[] {
   if (!existsSync(file)) return [];
   try {
-    const database = openToRead(file);
+    const database = openReadOnly(file);
     try {
       return database.prepare<[], string>("SELECT base_url FROM connections ORDER BY base_url").pluck().all();
     } finally {

@@ -13,7 +13,7 @@ import {
   ticketSchema,
 } from "@/lib/contract/embed/embedding";
 import { hasRole, type Role, roles, getWeakerRole } from "@/lib/contract/people/roles";
-import { EMBED_PATH_HEADER, type EmbedAddress, embedAddressOf } from "@/lib/shared/console-paths";
+import { EMBED_PATH_HEADER, type EmbedAddress, parseEmbedPath } from "@/lib/shared/console-paths";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { type Composition, type Parts } from "../composition-type";
 import { embedCookie, embedCookieAttributes, probeCookie, readCookie } from "../cookies";
@@ -79,7 +79,7 @@ export type EmbeddedViewer = { session: EmbedSession; hostName: string; member: 
 const BEARER = /^Bearer (lde_[\w-]{43})$/;
 
 export function readEmbedAddress(requestHeaders: HeaderSource): EmbedAddress | undefined {
-  return embedAddressOf(requestHeaders.get(EMBED_PATH_HEADER) ?? "");
+  return parseEmbedPath(requestHeaders.get(EMBED_PATH_HEADER) ?? "");
 }
 
 /** Below the path of an embedded session, no other credential is valid. */

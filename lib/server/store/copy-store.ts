@@ -4,7 +4,7 @@ import "server-only";
 import { type Kysely, sql } from "kysely";
 import { type CopyResult, copyTables, isUnfinishedCopy, type Row, UNFINISHED_COPY } from "@/lib/shared/database/copy-tables";
 import { requireCurrent } from "@/lib/shared/database/migrate";
-import { isNoTable } from "@/lib/shared/database/postgres";
+import { isMissingTable } from "@/lib/shared/database/postgres";
 import { type Database, openDatabase, openPostgres } from "./database";
 import { getDialect } from "./dialect";
 import { toSearchEntry, readItem } from "./jobs/index-entry";
@@ -67,7 +67,7 @@ export async function copySnapshot(url: string, file: string, logProgress: (prog
 
 async function requireCurrentVersion(database: Database): Promise<void> {
   const { rows } = await sql<{ name: string }>`SELECT name FROM kysely_migration`.execute(database).catch((error: unknown) => {
-    if (isNoTable(error)) throw new Error("The database of DATABASE_URL contains no console.", { cause: error });
+    if (isMissingTable(error)) throw new Error("The database of DATABASE_URL contains no console.", { cause: error });
     throw error;
   });
   requireCurrent(

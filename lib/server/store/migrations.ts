@@ -2,7 +2,7 @@
 // Job search differs: SQLite uses a full-text table, PostgreSQL exact marks and trigrams.
 
 import "server-only";
-import { type History, textsByBytes } from "@/lib/shared/database/migrate";
+import { type History, setByteCollation } from "@/lib/shared/database/migrate";
 
 const sqlite = {
   /** Ids that are never reused. */
@@ -268,4 +268,4 @@ const history = (types: typeof sqlite, translate: (sql: string) => string): Hist
 });
 
 export const sqliteHistory = history(sqlite, (sql) => sql);
-export const postgresHistory = history(postgres, textsByBytes);
+export const postgresHistory = history(postgres, setByteCollation);

@@ -7,8 +7,8 @@ import { join } from "node:path";
 import { type ArchiveChoice, archiveChoiceSchema } from "@/lib/contract/console";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { type CopyResult, isUnfinishedCopy, leftBehindMessage } from "@/lib/shared/database/copy-tables";
-import { asStartFailure, isNoTable } from "@/lib/shared/database/postgres";
-import { openToRead } from "@/lib/shared/database/sqlite-copy";
+import { asStartFailure, isMissingTable } from "@/lib/shared/database/postgres";
+import { openReadOnly } from "@/lib/shared/database/sqlite-copy";
 import { createAppFileStore } from "./apps/app-files";
 import { createAppRunStore } from "./apps/app-runs";
 import { createAppStore } from "./apps/apps";
@@ -146,7 +146,7 @@ async function listDatabaseMembers(url: string): Promise<ReadonlySet<string>> {
 
 function listFolderMembers(dataDir: string): string[] {
   if (!hasStore(dataDir)) return [];
-  const database = openToRead(join(dataDir, DATABASE_FILE));
+  const database = openReadOnly(join(dataDir, DATABASE_FILE));
   try {
     const hasTable = database.prepare("SELECT 1 FROM sqlite_master WHERE name = 'members'").get() !== undefined;
     return hasTable ? database.prepare<[], string>("SELECT id FROM members").pluck().all() : [];
@@ -160,7 +160,7 @@ async function queryIfMigrated<T>(url: string, runQuery: (database: Database) =>
   try {
     return await runQuery(database);
   } catch (error) {
-    if (!isNoTable(error)) throw asStartFailure(error);
+    if (!isMissingTable(error)) throw asStartFailure(error);
     return undefined;
   } finally {
     await database.destroy();

@@ -2,7 +2,7 @@
 
 import "server-only";
 import { type Metadata } from "sharp";
-import { drawThumbnail, imageHeader, ImageTooLarge, withImage } from "@/lib/shared/decode-image";
+import { drawThumbnail, readImageHeader, ImageTooLarge, withImage } from "@/lib/shared/decode-image";
 
 /** `whole` shows the whole picture. `fill` is for boxes that crop, so that a very long picture isn't reduced to a thin strip. */
 export const thumbnailFits = ["whole", "fill"] as const;
@@ -21,7 +21,7 @@ type ResizeTarget = { edge: number; fit?: ThumbnailFit; signal: AbortSignal };
 
 /** A picture file's size in pixels. Undefined for other files. Reads only the header. */
 export async function pictureSize(path: string): Promise<Size | undefined> {
-  return imageHeader(path).catch(() => undefined);
+  return readImageHeader(path).catch(() => undefined);
 }
 
 /** "unreadable": the bytes are not a supported picture. Undefined: not rendered for another reason, such as a timeout. */

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import sharp from "sharp";
 import { MASK_LAYER_TAG } from "@/lib/contract/assets/file-refs";
 import { createLimiter } from "@/lib/shared/async";
-import { decodableHeader, ImageTooLarge, withImage } from "@/lib/shared/decode-image";
+import { requireDecodable, ImageTooLarge, withImage } from "@/lib/shared/decode-image";
 import { ServiceError } from "../service-error";
 import { type Database, query, type Reader, type Transaction } from "../store/database";
 import { getFileName, type StoredAsset } from "./asset-view";
@@ -37,7 +37,7 @@ export async function requireImage(file: ImageFile): Promise<{ width: number; he
 
 async function readSize(path: string): Promise<{ width: number; height: number }> {
   try {
-    return (await decodableHeader(path)).autoOrient;
+    return (await requireDecodable(path)).autoOrient;
   } catch (error) {
     if (error instanceof ImageTooLarge) throw new ServiceError("INVALID_IMAGE", error.message, { field: "image", ...error.size });
     if (await isMissing(path)) throw new ServiceError("NOT_FOUND", "The bytes of this file are missing from the store.");

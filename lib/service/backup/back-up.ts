@@ -1,7 +1,7 @@
 import { mkdir, opendir } from "node:fs/promises";
 import { join } from "node:path";
 import { openPool } from "@/lib/shared/database/postgres";
-import { copyDatabase, countRows, fillDatabase, migrationsOf, openToRead } from "@/lib/shared/database/sqlite-copy";
+import { copyDatabase, countRows, fillDatabase, listMigrations, openReadOnly } from "@/lib/shared/database/sqlite-copy";
 import { codeOf } from "@/lib/shared/error-codes";
 import { ChangedContent, type Content, copyHashed, isOfSize } from "@/lib/shared/files";
 import { blobPath } from "../assets/blob-store";
@@ -17,7 +17,7 @@ type LiveDatabase = {
 };
 
 function openLiveSqlite(file: string): LiveDatabase {
-  const database = openToRead(file);
+  const database = openReadOnly(file);
   return {
     copyTo: (to) => copyDatabase(file, to),
     isNamed: async (hash) => isReferenced(database, hash),
@@ -78,9 +78,9 @@ async function backUpFrom(backup: Backup, live: LiveDatabase): Promise<ServiceCo
     if (blobs.deleted > 0) continue;
     await mkdir(getBlobsFolder(folder), { recursive: true, mode: 0o700 });
     await syncFolders(getBlobsFolder(folder));
-    const copy = openToRead(join(folder, file));
+    const copy = openReadOnly(join(folder, file));
     try {
-      const databaseInfo = { schema: migrationsOf(copy, "migrations"), rows: countRows(copy, tables) };
+      const databaseInfo = { schema: listMigrations(copy, "migrations"), rows: countRows(copy, tables) };
       return {
         database: { file, ...content },
         ...databaseInfo,
@@ -95,7 +95,7 @@ async function backUpFrom(backup: Backup, live: LiveDatabase): Promise<ServiceCo
 
 /** Copies blobs that `database` references and the backup lacks. `deleted` counts those whose row is gone too. */
 async function copyReferencedBlobs({ blobs: from, folder, logProgress }: Backup, database: string, live: LiveDatabase) {
-  const copy = openToRead(database);
+  const copy = openReadOnly(database);
   const totals = { count: 0, bytes: 0, deleted: 0, lost: new Array<string>() };
   try {
     if (from === undefined) return totals;

@@ -3,9 +3,9 @@
 import { mkdir, opendir, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { z } from "zod";
-import { schemaState, tooOld } from "@/lib/shared/database/migrate";
+import { getSchemaState, createTooOldMessage } from "@/lib/shared/database/migrate";
 import { type SqliteConnection } from "@/lib/shared/database/sqlite";
-import { migrationsOf, openToRead, requireIntegrity } from "@/lib/shared/database/sqlite-copy";
+import { listMigrations, openReadOnly, requireIntegrity } from "@/lib/shared/database/sqlite-copy";
 import { ChangedContent, copyHashed, hashFile, isOfSize } from "@/lib/shared/files";
 import { blobPath } from "../assets/blob-store";
 import { markBucketBlobs, markLocalBlobs, markMovedBlobs } from "../assets/blobs/open-blobs";
@@ -14,10 +14,10 @@ import { sqliteHistory } from "../store/baseline";
 type Restore = { folder: string; contents: ServiceContents; logProgress(progress: string): void };
 
 export async function checkServiceBackup({ folder, contents, logProgress }: Restore, { hashes }: { hashes: boolean }): Promise<void> {
-  const state = schemaState(contents.schema, sqliteHistory);
+  const state = getSchemaState(contents.schema, sqliteHistory);
   if ("newer" in state)
     throw new Error(`The backup was made by a newer version, with migration ${state.newer}. Restore it with that version.`);
-  if ("isTooOld" in state) throw new Error(tooOld("The backup"));
+  if ("isTooOld" in state) throw new Error(createTooOldMessage("The backup"));
   const blobs = getBlobsFolder(folder);
   const requireContent = async (name: string, hash: string, size: number) => {
     const file = blobPath(blobs, hash);
@@ -25,11 +25,11 @@ export async function checkServiceBackup({ folder, contents, logProgress }: Rest
     if (hashes && (await hashFile(file)).hash !== hash) throw new Error(`The backup is damaged: ${name} has changed (${file}).`);
   };
   const lost = new Set(contents.blobs.lost);
-  const database = openToRead(join(folder, contents.database.file));
+  const database = openReadOnly(join(folder, contents.database.file));
   let checkedCount = 0;
   try {
     if (hashes) requireIntegrity(database, contents.database.file);
-    if (migrationsOf(database, "migrations").join() !== contents.schema.join())
+    if (listMigrations(database, "migrations").join() !== contents.schema.join())
       throw new Error("The backup's manifest doesn't match its database.");
     for (const batch of contents.blobs.elsewhere ? [] : listBlobs(database)) {
       await inParallel(batch, async ({ hash, size }) => {
@@ -49,7 +49,7 @@ export async function restoreService(
 ): Promise<void> {
   await mkdir(dataDir, { recursive: true, mode: 0o700 });
   const source = join(folder, contents.database.file);
-  const database = openToRead(source);
+  const database = openReadOnly(source);
   const lost = new Set(contents.blobs.lost);
   let restoredCount = 0;
   await mkdir(blobs, { recursive: true, mode: 0o700 });
@@ -83,7 +83,7 @@ async function copyVerified(from: string, to: string, hash: string): Promise<voi
 
 export async function sweepServiceBackup(folder: string, contents: ServiceContents | null): Promise<number> {
   const blobs = getBlobsFolder(folder);
-  const database = contents && openToRead(join(folder, contents.database.file));
+  const database = contents && openReadOnly(join(folder, contents.database.file));
   let removed = 0;
   try {
     for await (const shard of await opendir(blobs)) {

@@ -2,7 +2,7 @@
 // Never reads SVG, which could reference other files.
 
 import sharp, { type Metadata } from "sharp";
-import { decodableHeader } from "@/lib/shared/decode-image";
+import { requireDecodable } from "@/lib/shared/decode-image";
 import { createByteFrame, type Raster, type Size, createStages, type Tick } from "./raster";
 
 class DecodeError extends Error {
@@ -30,7 +30,7 @@ export type FilePixels = {
 
 /** Decodes off this thread. `claim` is called with the size before the pixels are decoded, and may throw. */
 export async function readPixels(path: string, claim: Claim): Promise<FilePixels> {
-  const header = await decode(() => decodableHeader(path));
+  const header = await decode(() => requireDecodable(path));
   const pages = header.pages ?? 1;
   const hasAlpha = countsAsAlpha(header);
   claim({ width: header.width, height: header.pageHeight ?? header.height }, countFrames({ hasAlpha, pages }));

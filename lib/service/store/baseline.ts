@@ -1,4 +1,4 @@
-import { type History, migratePostgres as migrateOn, migrateSqlite, textsByBytes } from "@/lib/shared/database/migrate";
+import { type History, migratePostgres as migrateOn, migrateSqlite, setByteCollation } from "@/lib/shared/database/migrate";
 import { type SqliteConnection } from "@/lib/shared/database/sqlite";
 import { assetSearchTriggers, createAssetSearchSql, replaceAssetSearchSql } from "./asset-index";
 import { postgresAssetIndexes, postgresCounters, postgresFunctions } from "./postgres/functions";
@@ -245,15 +245,15 @@ DROP TABLE ended_since_clear;`;
 
 export const postgresHistory: History = {
   table,
-  columns: textsByBytes(columns),
+  columns: setByteCollation(columns),
   baseline: {
     name: "023-schema",
-    sql: [textsByBytes(createTables(postgresTypes) + postgresProcesses), postgresAssetIndexes, postgresCounters, postgresFunctions].join("\n"),
+    sql: [setByteCollation(createTables(postgresTypes) + postgresProcesses), postgresAssetIndexes, postgresCounters, postgresFunctions].join("\n"),
   },
   older: { "021-list-indexes": dropPostgresClearNotes, "021-schema": dropPostgresClearNotes },
   later: [
     { name: "024-unused-parts", sql: "DROP TABLE rounds; ALTER TABLE processes DROP COLUMN worker_ids;" },
-    { name: "025-shared-files", sql: `ALTER TABLE processes ADD COLUMN has_shared_files boolean; ${textsByBytes(runFiles)}` },
+    { name: "025-shared-files", sql: `ALTER TABLE processes ADD COLUMN has_shared_files boolean; ${setByteCollation(runFiles)}` },
   ],
 };
 /** Extensions and their functions are in `public`. */

@@ -4,8 +4,8 @@ import { randomUUID } from "node:crypto";
 import { existsSync, readFileSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { findUnfinishedCopy, leftBehindMessage } from "@/lib/shared/database/copy-tables";
-import { asStartFailure, isNoTable, queryPostgres, type QueryRows } from "@/lib/shared/database/postgres";
-import { openToRead } from "@/lib/shared/database/sqlite-copy";
+import { asStartFailure, isMissingTable, queryPostgres, type QueryRows } from "@/lib/shared/database/postgres";
+import { openReadOnly } from "@/lib/shared/database/sqlite-copy";
 import { writeWhole } from "@/lib/shared/files";
 import { SERVICE_SCHEMA } from "./baseline";
 import { type Database, query } from "./database";
@@ -40,7 +40,7 @@ export async function inspectLocation(location: ServiceLocation): Promise<Locati
     });
   }
   if (!existsSync(location.file)) return { isUsed: false, hasUsers: false, isUnfinished: false, id: undefined };
-  const database = openToRead(location.file);
+  const database = openReadOnly(location.file);
   try {
     return await inspect(async <Row>(text: string) => database.prepare<[], Row>(text).all(), findUnfinishedCopy.sqlite);
   } finally {
@@ -51,7 +51,7 @@ export async function inspectLocation(location: ServiceLocation): Promise<Locati
 async function inspect(ask: QueryRows, findUnfinished: string): Promise<LocationContent> {
   const rows = <Row>(text: string) =>
     ask<Row>(text).catch((error: unknown): Row[] => {
-      if (isNoTable(error) || (error instanceof Error && error.message.startsWith("no such table"))) return [];
+      if (isMissingTable(error) || (error instanceof Error && error.message.startsWith("no such table"))) return [];
       throw error;
     });
   const hasUsers = (await rows("SELECT 1 FROM users LIMIT 1")).length > 0;

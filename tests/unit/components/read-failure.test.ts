@@ -4,7 +4,7 @@ import { agoOf, durationOf } from "@/components/ui/time/relative-time";
 import { readFailure } from "@/lib/browser/read-answer";
 import { failureOfThrown } from "@/lib/browser/read-failure";
 import { thumbnailUrl, withQuery } from "@/lib/browser/urls";
-import { safeReturn } from "@/lib/shared/console-paths";
+import { toSafeReturn } from "@/lib/shared/console-paths";
 
 describe("the console's error answer in a browser", () => {
   it("keeps code, message, request id and the requested wait", () => {
@@ -54,12 +54,12 @@ describe("redirects after sign-in", () => {
   it.each([undefined, "", "https://evil.example", "//evil.example", "/\\evil.example", "/sign-in", "/api/jobs", "jobs", "/a\nb"])(
     "%j leads to the jobs",
     (expected) => {
-      expect(safeReturn(expected)).toBe("/");
+      expect(toSafeReturn(expected)).toBe("/");
     },
   );
 
   it("keeps a page of this application with its query", () => {
-    expect(safeReturn("/jobs?status=failed")).toBe("/jobs?status=failed");
+    expect(toSafeReturn("/jobs?status=failed")).toBe("/jobs?status=failed");
   });
 });
 

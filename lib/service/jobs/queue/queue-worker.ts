@@ -8,7 +8,7 @@ import { asStorageFailure } from "@/lib/service/service-error";
 import { type Database } from "@/lib/service/store/database";
 import { type Processes } from "@/lib/service/store/processes";
 import { sleep } from "@/lib/shared/async";
-import { poolBounds, toStoreError } from "@/lib/shared/database/postgres";
+import { createPoolConfig, toStoreError } from "@/lib/shared/database/postgres";
 import { isStoreAway } from "@/lib/shared/error-codes";
 import { EVERY_ENTRY, freeWorkers, QUEUE_SCHEMA } from "./queue-entries";
 
@@ -139,7 +139,7 @@ const STATEMENT_MS = 30_000;
 export async function openQueuePool(url: string, { statementMs = STATEMENT_MS, connectMs }: Limits = {}): Promise<Pool> {
   const { default: pg } = await import("pg");
   const pgPool = new pg.Pool({
-    ...poolBounds(MAX_CONNECTIONS, statementMs, connectMs),
+    ...createPoolConfig(MAX_CONNECTIONS, statementMs, connectMs),
     connectionString: url,
     // Entries are hints. If a database crash loses a lock, the job's row still has its state.
     onConnect: async (client) => void (await client.query("SET synchronous_commit TO off")),
