@@ -20,9 +20,9 @@ import { getProcessState, waitForComposition } from "@/lib/server/running";
 import { applyProxyHeader } from "@/lib/server/sign-in-settings";
 import { createAddressReader, isProxy } from "@/lib/server/trusted-proxies";
 import { createYieldQueue } from "@/lib/shared/async";
-import { type FeedAdmission, isForVisitors } from "@/lib/shared/http-types";
-import { networkOf } from "@/lib/shared/ip-address";
-import { telemetry } from "@/lib/shared/telemetry";
+import { type FeedAdmission, allowsVisitors } from "@/lib/shared/http-types";
+import { getNetwork } from "@/lib/shared/ip-address";
+import { getTelemetry } from "@/lib/shared/telemetry";
 import { buildFolder } from "./build/build-folder.mjs";
 import { startTelemetry } from "./telemetry";
 
@@ -80,7 +80,7 @@ async function main(): Promise<void> {
     getProcessState().composition?.live.stop();
     await server.close(GRACE_MS);
     await getProcessState().composition?.stop();
-    await telemetry().traces?.stop();
+    await getTelemetry().traces?.stop();
   }, STOP_MS);
   const port = await server.listen(settings.port, settings.host);
   const env = { ...settings, port };
@@ -109,7 +109,7 @@ async function main(): Promise<void> {
     return answer(request, response);
   };
   const visitorLimit = createAttemptLimit({ now: Date.now, burst: VISITOR_BURST, refillMs: VISITOR_REFILL_MS });
-  const nameOfClient = (request: IncomingMessage) => networkOf(addressOf(request));
+  const nameOfClient = (request: IncomingMessage) => getNetwork(addressOf(request));
   const limit = {
     take: (request: IncomingMessage) => visitorLimit.take(nameOfClient(request)),
     refund: (request: IncomingMessage) => visitorLimit.refund(nameOfClient(request)),
@@ -128,7 +128,7 @@ async function main(): Promise<void> {
     if (isHealth) return gate.answerHealth(request, response);
     if (isBuilt) preferPacked(request, response);
     else if (/^\/(_next\/static|samples)\//.test(url)) return refuse(request, response, noFile);
-    else if (isForVisitors(url)) {
+    else if (allowsVisitors(url)) {
       if (await gate.answerVisitor(request, response)) return;
     } else if (!(await gate.admitCall(request, response))) return;
     const read = request.method === "GET" ? getProcessState().directReads?.get(url.split("?", 1)[0] ?? "") : undefined;
@@ -149,7 +149,7 @@ async function admit(request: IncomingMessage, env: Env, address: string): Promi
 }
 
 function nameOwnRequests(env: Env): NameRequest | undefined {
-  const { metrics, traces } = telemetry();
+  const { metrics, traces } = getTelemetry();
   if (!metrics && !traces) return undefined;
   const routes: Record<string, string> = JSON.parse(
     readFileSync(join(env.root, buildFolder(env), "app-path-routes-manifest.json"), "utf8"),

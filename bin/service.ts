@@ -14,9 +14,9 @@ import { createHttpServer, stopOnSignals } from "@/lib/http/server";
 import { describeUnknownSettings } from "@/lib/server/env";
 import { copyBlobs, createService, openServiceStore, type Service, type ServiceKeys } from "@/lib/service/index";
 import { readServiceEnv, type ServiceEnv } from "@/lib/service/settings";
-import { bearerIn } from "@/lib/shared/headers";
+import { parseBearer } from "@/lib/shared/headers";
 import { type FeedAdmission } from "@/lib/shared/http-types";
-import { telemetry } from "@/lib/shared/telemetry";
+import { getTelemetry } from "@/lib/shared/telemetry";
 import { startTelemetry } from "./telemetry";
 
 /** Below the 30 seconds after which most supervisors kill a process. */
@@ -160,7 +160,7 @@ async function serve(env: ServiceEnv, dataDir: string): Promise<void> {
     // A failed start is reported below.
     await starting.catch(() => undefined);
     await service.stop();
-    await telemetry().traces?.stop();
+    await getTelemetry().traces?.stop();
   }, STOP_MS);
   // Listens first, so that a second start fails at once, before it waits for locks and sweeps.
   const port = await server.listen(env.port, env.host);
@@ -179,7 +179,7 @@ function withApi(path: string): string {
 async function admitTo(service: Service, request: IncomingMessage): Promise<FeedAdmission> {
   const { searchParams } = new URL(request.url ?? "", "http://localhost");
   const header = request.headers["x-api-key"];
-  const bearer = bearerIn(request.headers.authorization);
+  const bearer = parseBearer(request.headers.authorization);
   const key = (typeof header === "string" ? header : (bearer ?? searchParams.get("token") ?? "")).trim();
   const clientId = searchParams.get("clientId")?.slice(0, MAX_CLIENT_ID) || undefined;
   const user = await service.userOf(key);

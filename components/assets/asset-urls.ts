@@ -6,7 +6,7 @@ import useSWRImmutable from "swr/immutable";
 import { useCapabilities } from "@/components/frame/connection/use-capabilities";
 import { failureText } from "@/components/frame/failure/fault-owner";
 import { showToast } from "@/components/ui/toast-store";
-import { saveFrom } from "@/lib/browser/files/save-file";
+import { saveUrl } from "@/lib/browser/files/save-file";
 import { readFailure } from "@/lib/browser/read-answer";
 import { failureOfThrown } from "@/lib/browser/read-failure";
 import { apiPath, type ThumbnailEdge, thumbnailUrl, viewUrl, withQuery } from "@/lib/browser/urls";
@@ -74,7 +74,7 @@ export function useFileDownload(): (url: string, name: string) => Promise<void> 
     const failure = await firstByteFailure(url);
     setAsking(false);
     if (failure) return showToast({ tone: "bad", text: failureText(errors, failure) });
-    saveFrom(url, name);
+    saveUrl(url, name);
   };
 }
 

@@ -15,7 +15,7 @@ import { cn } from "@/components/ui/cn";
 import { Button } from "@/components/ui/controls/button";
 import { useDropTarget } from "@/components/ui/hooks/use-drop-target";
 import { useRouter } from "@/components/ui/link";
-import { type DroppedFiles, filesOfDrop } from "@/lib/browser/files/dropped-files";
+import { type DroppedFiles, readDrop } from "@/lib/browser/files/dropped-files";
 import { initialOf, type TimedValue, useLive } from "@/lib/browser/live/use-live";
 import { type Capability } from "@/lib/contract/capabilities";
 import { type Failure } from "@/lib/contract/failure";
@@ -87,7 +87,7 @@ export function FilesScreen({ query, openedPath, canChange, files }: FilesScreen
   };
   const add = (dropped: DroppedFiles) => addFiles(query.dir, dropped);
   const drop = useDropTarget((_, transfer) => {
-    if (canChange) void filesOfDrop(transfer).then(add);
+    if (canChange) void readDrop(transfer).then(add);
   });
   const columns = fileColumns({
     t,

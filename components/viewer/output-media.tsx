@@ -3,7 +3,7 @@ import { useTranslations } from "next-intl";
 import { useState } from "react";
 import { Button } from "@/components/ui/controls/button";
 import { CopyButton } from "@/components/ui/controls/copy-button";
-import { type Beginning, readBeginning } from "@/lib/browser/files/byte-source";
+import { type TextBeginning, readBeginning } from "@/lib/browser/files/byte-source";
 import { viewUrl } from "@/lib/browser/urls";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { type OutputView } from "@/lib/contract/views/outputs-view";
@@ -61,7 +61,7 @@ export function OutputMedia({ view, node, connection, url }: OutputMediaProps) {
   );
 }
 
-type ReadState = Beginning | "reading" | "failed";
+type ReadState = TextBeginning | "reading" | "failed";
 
 /** A text file is loaded on a click, and of a long one only the beginning. */
 function TextFile({ src, name }: { src: string; name: string }) {

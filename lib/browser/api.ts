@@ -1,4 +1,4 @@
-// The only way from a browser to the console's own API: same origin, a value or a failure, never an exception.
+// All calls from a browser to the console's own API. They return a value or a failure and never throw.
 
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { failed, type Result } from "@/lib/shared/result";

@@ -6,7 +6,7 @@ import { type RunnerProblem } from "@/lib/contract/connections";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { maxExactNumbers, parseLenient, TooManyExactNumbers } from "@/lib/contract/json/parse-json";
 import { type OutputFile } from "@/lib/contract/views/outputs-view";
-import { guardedConnector } from "@/lib/shared/guarded-connector";
+import { createGuardedConnector } from "@/lib/shared/guarded-connector";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { createComfyClient, type JsonBounds, viewPath } from "./client";
 
@@ -87,7 +87,7 @@ const ANSWER_BOUNDS: JsonBounds = { bytes: 4 * 1024 ** 2, values: 100_000 };
 const REFUSAL_BOUNDS: JsonBounds = { bytes: 1024 ** 2, values: 100_000 };
 
 const agent = new Agent({
-  connect: guardedConnector(CONNECT_MS),
+  connect: createGuardedConnector(CONNECT_MS),
   connections: 32,
   headersTimeout: ANSWER_MS,
   bodyTimeout: PAUSE_MS,

@@ -4,7 +4,7 @@ import { lookup as systemLookup } from "node:dns";
 import { type RawData, WebSocket } from "ws";
 import { numberOf, objectOf, textOf } from "@/lib/contract/json/json";
 import { maxExactNumbers, parseExactJson, TooManyExactNumbers } from "@/lib/contract/json/parse-json";
-import { guardedLookup, isForbiddenAddress } from "@/lib/shared/guarded-connector";
+import { createGuardedLookup, isForbiddenAddress } from "@/lib/shared/guarded-connector";
 import { meterJson } from "./http";
 
 type Target = {
@@ -27,7 +27,7 @@ export function openSocket({ baseUrl, clientId, headers, handshakeMs, maxBytes }
     perMessageDeflate: false,
     // Handles one message per event loop turn, so that other work can run in between.
     allowSynchronousEvents: false,
-    lookup: guardedLookup(systemLookup),
+    lookup: createGuardedLookup(systemLookup),
   });
 }
 

@@ -3,7 +3,7 @@ import { type Duplex } from "node:stream";
 import { type WebSocket, WebSocketServer } from "ws";
 import { isStoreAway } from "@/lib/shared/error-codes";
 import { type Feed, type FeedAdmission, type FeedEnd, feedEnds, type FeedTarget, type Refused } from "@/lib/shared/http-types";
-import { telemetry } from "@/lib/shared/telemetry";
+import { getTelemetry } from "@/lib/shared/telemetry";
 import { endSocket } from "./refusals";
 
 /** Each handler checks the client (Origin, key or session) before it responds. */
@@ -63,7 +63,7 @@ export function createEventSockets(admit: AdmitListener, { addressOf: getAddress
   const sockets = new Set<Socket>();
   const bounds = { ...DEFAULT_BOUNDS, ...limits };
   let isClosing = false;
-  telemetry().metrics?.read("lightdesk_open_streams", () => sockets.size);
+  getTelemetry().metrics?.read("lightdesk_open_streams", () => sockets.size);
   const pings = repeat(PING_INTERVAL_MS, () => sockets.forEach((socket) => void checkSocket(socket)));
 
   const count = (matches: (socket: Socket) => boolean) => [...sockets].filter(matches).length;

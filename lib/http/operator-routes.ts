@@ -5,7 +5,7 @@ import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { createYieldQueue } from "@/lib/shared/async";
 import { type Refused } from "@/lib/shared/http-types";
 import { type Readiness } from "@/lib/shared/readiness";
-import { telemetry } from "@/lib/shared/telemetry";
+import { getTelemetry } from "@/lib/shared/telemetry";
 import { refuse } from "./refusals";
 
 type OperatorOptions = {
@@ -38,7 +38,7 @@ export function createOperatorRoutes({
   canSeeReasons,
 }: OperatorOptions): (request: IncomingMessage, response: ServerResponse) => boolean {
   const getStates = async () => (await readiness()?.()) ?? [{ part: "start", ready: false, reason: "It is starting." }];
-  telemetry().metrics?.read("lightdesk_ready", async () => new Map((await getStates()).map(({ part, ready }) => [part, ready ? 1 : 0])));
+  getTelemetry().metrics?.read("lightdesk_ready", async () => new Map((await getStates()).map(({ part, ready }) => [part, ready ? 1 : 0])));
 
   const handlers: Record<(typeof operatorPaths)[number], (request: IncomingMessage) => Promise<OperatorResponse | Refused>> = {
     "/api/health/live": async () => toJsonResponse(200, { status: "alive" }),
@@ -49,7 +49,7 @@ export function createOperatorRoutes({
       return toJsonResponse(isReady ? 200 : 503, { status: isReady ? "ready" : "not ready", ...(canSee && { parts }) });
     },
     async "/api/metrics"(request) {
-      const { metrics } = telemetry();
+      const { metrics } = getTelemetry();
       if (token === undefined || !metrics) return notFound;
       if (!hasToken(request, token)) return noToken;
       return { status: 200, ...(await metrics.text()) };

@@ -3,7 +3,7 @@ import { type IncomingMessage } from "node:http";
 import { decodePercent } from "@/lib/contract/plain-line";
 import { EMBED_PATH_HEADER, parseEmbedPath, setEmbedPaths } from "@/lib/shared/console-paths";
 import { type Refused } from "@/lib/shared/http-types";
-import { isInNetworks, networks } from "@/lib/shared/ip-address";
+import { isInNetworks, createBlockList } from "@/lib/shared/ip-address";
 
 function stripBasePath(url: string, basePath: string): string {
   if (basePath === "" || !url.startsWith(basePath)) return url;
@@ -81,7 +81,7 @@ export type RequestRules = {
 };
 
 const hostPattern = /^(\[[\da-f:.]+\]|[\w.~%!$&'()*+,;=-]+)(:\d{1,5})?$/i;
-const loopback = networks("127.0.0.0/8", "::1/128");
+const loopback = createBlockList("127.0.0.0/8", "::1/128");
 
 export function getHosts({ host, publicUrl }: { host: string; publicUrl?: string }): readonly string[] | undefined {
   if (!isLocalName(host)) return undefined;

@@ -3,8 +3,8 @@ import { type Socket } from "node:net";
 import { type Duplex } from "node:stream";
 import { objectOf } from "@/lib/contract/json/json";
 import { LENGTH_HEADER } from "@/lib/shared/headers";
-import { networkOf } from "@/lib/shared/ip-address";
-import { telemetry } from "@/lib/shared/telemetry";
+import { getNetwork } from "@/lib/shared/ip-address";
+import { getTelemetry } from "@/lib/shared/telemetry";
 import { handleUpgrades, type UpgradeHandler } from "./event-sockets";
 import { DEFAULT_HEADERS, refuse, handleUnparsed } from "./refusals";
 import { checkRequest, removeBasePath, type RequestRules } from "./request-line";
@@ -44,7 +44,7 @@ function limitConnections(server: Server, bounds: ConnectionBounds) {
   server.maxConnections = bounds.all;
   server.prependListener("connection", (socket) => {
     if (openSockets.has(socket)) return;
-    const network = networkOf(socket.remoteAddress ?? "");
+    const network = getNetwork(socket.remoteAddress ?? "");
     const count = countByNetwork.get(network) ?? 0;
     if (count >= bounds.ofAddress && !bounds.isProxy?.(socket.remoteAddress ?? "")) return void socket.destroy();
     openSockets.add(socket);
@@ -96,7 +96,7 @@ type Observe = (request: IncomingMessage, response: ServerResponse, answer: () =
 const CLIENT_CLOSED = 499;
 
 function createRequestObserver(nameRequest: NameRequest | undefined): Observe {
-  const { metrics, traces } = telemetry();
+  const { metrics, traces } = getTelemetry();
   if (!nameRequest || (!metrics && !traces)) return (_request, _response, answer) => answer();
   let inProgress = 0;
   metrics?.read("lightdesk_http_requests_in_progress", () => inProgress);

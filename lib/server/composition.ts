@@ -11,7 +11,7 @@ import { type Service } from "@/lib/service/index";
 import { ensureReserve, releaseReserve } from "@/lib/shared/database/disk-reserve";
 import { createDiskCache } from "@/lib/shared/disk-cache";
 import { createLru } from "@/lib/shared/lru";
-import { checkDisk, createReadiness, notReady } from "@/lib/shared/readiness";
+import { checkDisk, createReadiness, createNotReady } from "@/lib/shared/readiness";
 import { createLiveOutputs } from "./answers/live-outputs";
 import { createSignInLimits } from "./auth/sign-in-limits";
 import { createCapabilityMemory } from "./capabilities/memory";
@@ -182,11 +182,11 @@ function createComposition({ env, now = Date.now, logDestination, upstreamLimits
     store: async () => void (await store.members.hasOwner()),
     async service() {
       const missing = (await getService().readiness()).filter((state) => !state.ready);
-      return missing.length === 0 ? undefined : notReady(missing.map(({ part, reason }) => `${part}: ${reason}`).join(" "));
+      return missing.length === 0 ? undefined : createNotReady(missing.map(({ part, reason }) => `${part}: ${reason}`).join(" "));
     },
     disk: () => checkDisk(env.dataDir),
-    "key ring": () => (unseal(ring, "ready", seal(ring, "ready", "ready")) ? undefined : notReady("It does not open what it sealed.")),
-    workers: () => (existsSync(answerWorker) ? undefined : notReady("The program that reads large answers is not built.")),
+    "key ring": () => (unseal(ring, "ready", seal(ring, "ready", "ready")) ? undefined : createNotReady("It does not open what it sealed.")),
+    workers: () => (existsSync(answerWorker) ? undefined : createNotReady("The program that reads large answers is not built.")),
   });
 
   return {

@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { z } from "zod";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { SqliteConnection } from "@/lib/shared/database/sqlite";
-import { codeOf } from "@/lib/shared/error-codes";
+import { getErrorCode } from "@/lib/shared/error-codes";
 
 export const INSTALLATION_HEADER = "lightdesk-installation";
 
@@ -36,7 +36,7 @@ export function lockDataFolder(dataDir: string): void {
   } catch (error) {
     lock?.close();
     // The store reports a folder that is not writable.
-    if (!String(codeOf(error)).startsWith("SQLITE_BUSY")) return;
+    if (!String(getErrorCode(error)).startsWith("SQLITE_BUSY")) return;
     throw new Error(`LIGHTDESK_DATA_DIR must not be shared: another Lightdesk uses ${dataDir}. Stop it first.`, {
       cause: error,
     });

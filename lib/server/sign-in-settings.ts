@@ -6,7 +6,7 @@ import { type IncomingMessage } from "node:http";
 import { z } from "zod";
 import { isLoopback } from "@/lib/contract/connections";
 import { type Role, roles } from "@/lib/contract/people/roles";
-import { isInNetworks, type networks } from "@/lib/shared/ip-address";
+import { isInNetworks, type createBlockList } from "@/lib/shared/ip-address";
 import { PROXY_EMAIL_HEADER } from "./cookies";
 import { networkList } from "./trusted-proxies";
 
@@ -165,7 +165,7 @@ function readSecret(setting: string | undefined, file: string | undefined, fail:
 
 export type ProxySignIn = {
   header: string;
-  from: ReturnType<typeof networks>;
+  from: ReturnType<typeof createBlockList>;
   signUp: Role | undefined;
   domains: readonly string[];
   /** The URL at which the proxy ends its own session. */

@@ -4,20 +4,20 @@ import "server-only";
 import { type IncomingHttpHeaders } from "node:http";
 import { isIP } from "node:net";
 import { z } from "zod";
-import { isInNetworks, networks } from "@/lib/shared/ip-address";
+import { isInNetworks, createBlockList } from "@/lib/shared/ip-address";
 import { type Log } from "./log";
 
 /** `maxHops` is the number of chained proxies. If it is set, only the nearest one must be in `from`. */
-export type Proxies = { from: ReturnType<typeof networks>; maxHops: number | undefined };
+export type Proxies = { from: ReturnType<typeof createBlockList>; maxHops: number | undefined };
 
 export const networkList = z
   .string()
   .transform((text) => text.split(",").map((part) => part.trim()))
   .refine((parts) => parts.every(isNetwork))
-  .transform((parts) => networks(...parts.map((part) => (part.includes("/") ? part : `${part}/${isIP(part) === 6 ? 128 : 32}`))));
+  .transform((parts) => createBlockList(...parts.map((part) => (part.includes("/") ? part : `${part}/${isIP(part) === 6 ? 128 : 32}`))));
 
 /** If the setting is a number, only this machine and private networks are trusted, so that no client from the internet is. */
-const privateNetworks = networks(
+const privateNetworks = createBlockList(
   "127.0.0.0/8",
   "10.0.0.0/8",
   "172.16.0.0/12",

@@ -5,8 +5,8 @@ import { withTimeout } from "@/lib/shared/async";
 import { ensureReserve, releaseReserve } from "@/lib/shared/database/disk-reserve";
 import { isFullDisk } from "@/lib/shared/error-codes";
 import { type Feed } from "@/lib/shared/http-types";
-import { checkDisk, createReadiness, notReady } from "@/lib/shared/readiness";
-import { telemetry } from "@/lib/shared/telemetry";
+import { checkDisk, createReadiness, createNotReady } from "@/lib/shared/readiness";
+import { getTelemetry } from "@/lib/shared/telemetry";
 import { createAccessTimes } from "./assets/access-times";
 import { removeDeadLeases } from "./assets/blobs/leases";
 import { openBlobs, otherBlobStore } from "./assets/blobs/open-blobs";
@@ -49,7 +49,7 @@ function createServiceChores(parts: RetentionParts & PruneParts & { folders: Fol
 
 function createNodeCacheSweep(folder: string): Chore["round"] {
   let bytes: number | undefined;
-  telemetry().metrics?.read("lightdesk_node_cache_bytes", () => bytes);
+  getTelemetry().metrics?.read("lightdesk_node_cache_bytes", () => bytes);
   return async () => void (bytes = await evictOldest(folder, MAX_CACHE_BYTES));
 }
 
@@ -157,7 +157,7 @@ export async function startService(options: ServiceOptions) {
       readiness: createReadiness({
         database: async () => void (await database.row(query.selectFrom("users").select("id").limit(1))),
         disk: () => checkDisk(options.dataDir),
-        workers: () => (existsSync(options.workerPath) ? undefined : notReady("The program that runs jobs is not built.")),
+        workers: () => (existsSync(options.workerPath) ? undefined : createNotReady("The program that runs jobs is not built.")),
       }),
 
       async fetch(request: Request, bytes?: AsyncIterable<Uint8Array>): Promise<Response> {

@@ -2,14 +2,14 @@
 
 import { runnerStates } from "@/lib/contract/runners/runners";
 import { createLru } from "@/lib/shared/lru";
-import { freeBytes } from "@/lib/shared/readiness";
-import { observe, telemetry } from "@/lib/shared/telemetry";
+import { getFreeBytes } from "@/lib/shared/readiness";
+import { observe, getTelemetry } from "@/lib/shared/telemetry";
 import { type RunEvent } from "./nodes/run";
 import { readRunners, getRunnerState } from "./runners/store";
 import { type Database, query } from "./store/database";
 
 export function registerMetrics(database: Database, dataDir: string): void {
-  const { metrics } = telemetry();
+  const { metrics } = getTelemetry();
   const jobs = query
     .selectFrom("job_counts")
     .select(({ fn }) => ["state", fn.sum<number>("n").as("n")])
@@ -28,21 +28,21 @@ export function registerMetrics(database: Database, dataDir: string): void {
     return new Map(runnerStates.map((state) => [state, states.filter((value) => value === state).length]));
   });
   metrics?.read("lightdesk_stored_bytes", async () => Number((await database.row(storedBytes))?.bytes ?? 0));
-  metrics?.read("lightdesk_disk_free_bytes", () => freeBytes(dataDir));
+  metrics?.read("lightdesk_disk_free_bytes", () => getFreeBytes(dataDir));
 }
 
 /** The request that submitted each waiting job. Lost by a restart, after which their runs are separate traces. */
 const parentByJob = createLru<string, string>({ max: 10_000 });
 
 export function traceSubmission(jobId: string): void {
-  const { traceparent } = telemetry().traces?.outgoingHeaders() ?? {};
+  const { traceparent } = getTelemetry().traces?.outgoingHeaders() ?? {};
   if (traceparent === undefined) return;
   parentByJob.set(jobId, traceparent);
 }
 
 /** Only for the built-in runner, because other runners have their own caches. */
 export function countResult(event: RunEvent): void {
-  if (event.kind === "node") telemetry().metrics?.count("lightdesk_node_results_total", { result: event.cached ? "kept" : "made" });
+  if (event.kind === "node") getTelemetry().metrics?.count("lightdesk_node_results_total", { result: event.cached ? "kept" : "made" });
 }
 
 type EndedJob = { outcome: string };

@@ -1,7 +1,7 @@
 // Entry point of the embedded service: a plain Node library behind a fetch function. Import nothing else from this folder.
 
 import { type ServiceRunners } from "@/lib/contract/runners/runners";
-import { notReady } from "@/lib/shared/readiness";
+import { createNotReady } from "@/lib/shared/readiness";
 import { type StartedService, startService, unavailableResponse } from "./create-service";
 import { nodeClasses } from "./nodes/library";
 import { type Service, type ServiceKeys, type ServiceOptions } from "./options";
@@ -38,7 +38,7 @@ export function createService(options: ServiceOptions): Service {
     fetch: async (request, bytes) => (started ? started.fetch(request, bytes) : unavailableResponse("The service is not running.")),
 
     userOf: async (key) => started?.userOf(key),
-    readiness: async () => (started ? started.readiness() : [{ part: "start", ...notReady("It is starting or stopping.") }]),
+    readiness: async () => (started ? started.readiness() : [{ part: "start", ...createNotReady("It is starting or stopping.") }]),
     listen: async (key, clientId, notify) => started?.listen(key, clientId, notify),
 
     async start() {

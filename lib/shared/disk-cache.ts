@@ -2,9 +2,9 @@ import { createHash, randomUUID } from "node:crypto";
 import { rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { coalesce, createSharedCalls } from "./async";
-import { filesByAge, readCached, writeCached } from "./files";
+import { listFilesByAge, readCached, writeCached } from "./files";
 import { ok, type Result } from "./result";
-import { telemetry } from "./telemetry";
+import { getTelemetry } from "./telemetry";
 
 /** Deletion starts above this share and stops at the lower one, so that not every write lists the folder. */
 const FULL_SHARE = 0.9;
@@ -18,7 +18,7 @@ function createSizeLimit(folder: string, maxBytes: number) {
 
   const sweep = coalesce(async () => {
     bytesSinceSweep = 0;
-    const files = await filesByAge(folder);
+    const files = await listFilesByAge(folder);
     let total = files.reduce((sum, { size }) => sum + size, 0);
     const target = total > maxBytes * FULL_SHARE ? maxBytes * TARGET_SHARE : total;
     for (const { path, size } of files) {
@@ -60,7 +60,7 @@ type Options = { folder: string; maxBytes: number; extension: string; hasMetrics
 export function createDiskCache<E>({ folder, maxBytes, extension, hasMetrics = false }: Options): DiskCache<E> {
   const shareCall = createSharedCalls<EntryResult<E>>();
   const sizeLimit = createSizeLimit(folder, maxBytes);
-  const metrics = hasMetrics ? telemetry().metrics : undefined;
+  const metrics = hasMetrics ? getTelemetry().metrics : undefined;
   metrics?.read("lightdesk_thumbnail_cache_bytes", sizeLimit.bytes);
 
   async function readOrCreate(key: string, make: () => Promise<EntryResult<E>>): Promise<EntryResult<E>> {

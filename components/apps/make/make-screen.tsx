@@ -22,7 +22,7 @@ import { apiPath, thumbnailUrl, withQuery } from "@/lib/browser/urls";
 import { type AppDefinition, type AppView } from "@/lib/contract/apps/app";
 import { addDefault } from "@/lib/contract/apps/fill";
 import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
-import { readTags } from "@/lib/shared/text";
+import { parseTags } from "@/lib/shared/text";
 import { AppForm } from "../app-form";
 import { usePictures } from "../app-screen";
 import { defaultValues } from "../app-values";
@@ -189,7 +189,7 @@ function AboutCard({ definition: { title, text, tags, cover }, connection, onCha
         value={tagText}
         onChange={({ target }) => {
           setTagText(target.value);
-          onChange({ tags: readTags(target.value) });
+          onChange({ tags: parseTags(target.value) });
         }}
       />
       <div role="group" aria-label={t("cover")} className="flex flex-wrap items-center gap-3">

@@ -1,11 +1,11 @@
 import { callApi, type CallInit } from "@/lib/browser/api";
-import { affectsAllCalls, type BatchOutcome, callWithRetry, inBatches, type Work } from "@/lib/browser/bulk/bulk-calls";
+import { affectsAllCalls, type BatchOutcome, callWithRetry, runInBatches, type Work } from "@/lib/browser/bulk/bulk-calls";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { withQuery } from "@/lib/browser/urls";
 import { type JobDetail } from "@/lib/contract/schemas/job";
 import { IDEMPOTENCY_HEADER, couldHaveStarted, RERUN_HEADER, getSubmittedJob } from "@/lib/contract/workflow/submission";
 import { type Result } from "@/lib/shared/result";
-import { newIdempotencyKey } from "@/lib/shared/text";
+import { createIdempotencyKey } from "@/lib/shared/text";
 import { type Outcome, type ResultEntry, type TargetJob, withJobNames } from "./end-jobs";
 import { type MaskedInput, toResubmission } from "./resubmission";
 
@@ -34,7 +34,7 @@ export async function runAgain(
   const resubmission = toResubmission(result.value.workflow, newSeed);
   if (resubmission.kind !== "ready") return resubmission;
   if (isStopped?.()) return { kind: "stopped" };
-  const headers = { [IDEMPOTENCY_HEADER]: newIdempotencyKey(), [RERUN_HEADER]: encodeURIComponent(id) };
+  const headers = { [IDEMPOTENCY_HEADER]: createIdempotencyKey(), [RERUN_HEADER]: encodeURIComponent(id) };
   const init = { method: "POST", json: resubmission.submission, headers };
   const submitResult = await call<unknown>(withQuery("/api/prompt", { connection }), init);
   if (!submitResult.ok) return { kind: isUnanswered(submitResult.failure) ? "unknown" : "refused", failure: submitResult.failure };
@@ -47,7 +47,7 @@ function isUnanswered(failure: ApiFailure): boolean {
 }
 
 export async function runEachAgain(jobs: readonly TargetJob[], work: Work): Promise<ResultEntry[]> {
-  return withJobNames(jobs, await inBatches(jobs, 1, ([job]) => runOneAgain(job?.id ?? "", work), work));
+  return withJobNames(jobs, await runInBatches(jobs, 1, ([job]) => runOneAgain(job?.id ?? "", work), work));
 }
 
 async function runOneAgain(id: string, work: Work): Promise<BatchOutcome<ResultEntry>> {

@@ -14,7 +14,7 @@ import { shortId, withQuery } from "@/lib/browser/urls";
 import { type JobPeople } from "@/lib/contract/console";
 import { outputTypes } from "@/lib/contract/jobs/job-list";
 import { formatNamelessWorkflow } from "@/lib/contract/workflow/workflow-name";
-import { valueOrThrow } from "@/lib/shared/result";
+import { unwrapResult } from "@/lib/shared/result";
 import { type JobRow } from "../job-row";
 import { type JobListState } from "./use-job-list";
 
@@ -129,7 +129,7 @@ function PickDialog({ title, any, items, onPick, onClose, children, note }: Pick
 }
 
 async function readPeople(path: `/${string}`): Promise<JobPeople["people"]> {
-  return valueOrThrow(await callApi<JobPeople>(path)).people;
+  return unwrapResult(await callApi<JobPeople>(path)).people;
 }
 
 function usePeople(connection: string | undefined) {

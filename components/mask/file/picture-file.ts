@@ -7,7 +7,7 @@ import { type FileName, viewUrl } from "@/lib/browser/urls";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { textOf } from "@/lib/contract/json/json";
 import { type AssetView, getAssetFile } from "@/lib/contract/views/asset-view";
-import { pictureSizeOf } from "@/lib/shared/picture-size";
+import { readPictureSize } from "@/lib/shared/picture-size";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { type Rect, type Size } from "../drawing/geometry";
 
@@ -140,7 +140,7 @@ async function readBody(response: Response, contentLength: number, { stop, onPro
     // Read from the header, so that a picture that is too large is not loaded further.
     if (!isMeasured && bytes >= HEADER_BYTES) {
       isMeasured = true;
-      const reason = tooLarge((await pictureSizeOf(new Uint8Array(await new Blob(parts).arrayBuffer()))) ?? {});
+      const reason = tooLarge((await readPictureSize(new Uint8Array(await new Blob(parts).arrayBuffer()))) ?? {});
       if (reason) {
         stop();
         return failed({ kind: "too-large", why: reason });

@@ -9,7 +9,7 @@ import { RelativeTime } from "@/components/ui/time/relative-time";
 import { isSessionOver } from "@/lib/browser/live/live-state";
 import { type Failure } from "@/lib/contract/failure";
 import { toJobView } from "@/lib/contract/views/job-view";
-import { valueOrThrow } from "@/lib/shared/result";
+import { unwrapResult } from "@/lib/shared/result";
 import { type Attempt, type SubmitApi } from "./attempt";
 import { JobLink, useJobHrefs } from "./job-link";
 
@@ -45,7 +45,7 @@ export function UnknownNote({ failure, attempt, newestJobs, onLookAgain, onSendA
 function MaybeJobs({ attempt, newestJobs }: { attempt: Attempt; newestJobs: SubmitApi["newestJobs"] }) {
   const t = useTranslations("run.answer");
   const hrefs = useJobHrefs(attempt.connection);
-  const read = async () => valueOrThrow(await newestJobs(attempt));
+  const read = async () => unwrapResult(await newestJobs(attempt));
   const { data, error } = useSWR(["run.maybe", attempt.key], read, {
     shouldRetryOnError: false,
     refreshInterval: 5000,

@@ -2,7 +2,7 @@
 
 import { type SampleName } from "@/components/frame/samples/samples";
 import { callApi } from "@/lib/browser/api";
-import { bytesAt, type ByteSource } from "@/lib/browser/files/byte-source";
+import { openByteSource, type ByteSource } from "@/lib/browser/files/byte-source";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { apiPath, viewUrl, withQuery } from "@/lib/browser/urls";
 import { type AppDefinition } from "@/lib/contract/apps/app";
@@ -51,8 +51,8 @@ export function createWorkflowApi(connection: string | undefined, shipsPictures:
     loadSample: (name) => readSample(`${name}.json`, (response) => response.text()),
     readApp: (id) => callApi<AppDefinition>(`/api/apps/${encodeURIComponent(id)}/workflow`, { cache: "no-store" }),
     readJob: (id) => callApi(withQuery(`/api/jobs/${encodeURIComponent(id)}`, { connection }), { cache: "no-store" }),
-    readStored: (path) => bytesAt(apiPath(withQuery(`/api/userdata/${encodeURIComponent(path)}`, { connection }))),
-    readFile: (asset) => bytesAt(viewUrl({ ...getAssetFile(asset), connection })),
+    readStored: (path) => openByteSource(apiPath(withQuery(`/api/userdata/${encodeURIComponent(path)}`, { connection }))),
+    readFile: (asset) => openByteSource(viewUrl({ ...getAssetFile(asset), connection })),
     listStored: async () => {
       const path = withQuery("/api/userdata", { dir: FOLDER, recurse: true, connection });
       const files = await callApi<UserdataFile[]>(path, { cache: "no-store" });

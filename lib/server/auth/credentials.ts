@@ -7,7 +7,7 @@ import { allOperations } from "@/lib/contract/operations";
 import { type Role, getWeakerRole } from "@/lib/contract/people/roles";
 import { APPS_OPERATION, EVENTS_OPERATION, looksLikeToken } from "@/lib/contract/people/sign-in";
 import { type TokenOperations } from "@/lib/contract/people/tokens";
-import { bearerIn } from "@/lib/shared/headers";
+import { parseBearer } from "@/lib/shared/headers";
 import { type Composition, type Parts } from "../composition-type";
 import { type EmbeddedViewer, findEmbeddedSession, readEmbeddedSession } from "../embed/sessions";
 import { type Token } from "../store/people/tokens";
@@ -17,7 +17,7 @@ type SentToken = { token: string } | "two" | undefined;
 
 export function readSentToken(headers: Pick<Headers, "get">): SentToken {
   const key = headers.get("x-api-key")?.trim() || undefined;
-  const bearer = bearerIn(headers.get("authorization"));
+  const bearer = parseBearer(headers.get("authorization"));
   if (key !== undefined && bearer !== undefined && key !== bearer) return "two";
   const token = key ?? (bearer?.startsWith("ld_") ? bearer : undefined);
   return token === undefined ? undefined : { token };

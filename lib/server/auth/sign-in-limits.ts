@@ -3,7 +3,7 @@
 
 import "server-only";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { networkOf } from "@/lib/shared/ip-address";
+import { getNetwork } from "@/lib/shared/ip-address";
 import { type AttemptStore, type Bucket } from "../store/settings";
 
 export type Attempt = { email: string; address: string; isKnown?: boolean };
@@ -11,11 +11,11 @@ export type SignInLimits = ReturnType<typeof createSignInLimits>;
 
 export function createSignInLimits(attempts: AttemptStore, now: () => number) {
   const pairBucket = ({ email, address, isKnown }: Attempt): Bucket => ({
-    name: `pair ${writeExactJson(isKnown ? [email] : [email, networkOf(address)])}`,
+    name: `pair ${writeExactJson(isKnown ? [email] : [email, getNetwork(address)])}`,
     burst: 5,
     refillMs: 30_000,
   });
-  const addressBucket = ({ address }: Attempt): Bucket => ({ name: `address ${networkOf(address)}`, burst: 30, refillMs: 10_000 });
+  const addressBucket = ({ address }: Attempt): Bucket => ({ name: `address ${getNetwork(address)}`, burst: 30, refillMs: 10_000 });
   const accountBucket = ({ email }: Attempt): Bucket => ({ name: `account ${email}`, burst: 60, refillMs: 15_000 });
   const take = (bucket: Bucket) => attempts.take(bucket, now());
   return {

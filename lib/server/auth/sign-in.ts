@@ -3,7 +3,7 @@
 import "server-only";
 import { type Failure, createFailure } from "@/lib/contract/failure";
 import { failed, ok, type Result } from "@/lib/shared/result";
-import { telemetry } from "@/lib/shared/telemetry";
+import { getTelemetry } from "@/lib/shared/telemetry";
 import { type Composition, type Parts } from "../composition-type";
 import { storeApiKey } from "../keys/key-ring";
 import { rateLimited } from "../limits/attempt-limit";
@@ -58,7 +58,7 @@ export async function signIn(composition: Composition, credentials: Attempt & { 
     return failed(wrongCredentials);
   const waitMs = await signInLimits.take({ ...credentials, email });
   if (waitMs > 0) {
-    telemetry().metrics?.count("lightdesk_sign_in_refusals_total", { way: "password", reason: "limited" });
+    getTelemetry().metrics?.count("lightdesk_sign_in_refusals_total", { way: "password", reason: "limited" });
     return failed(rateLimited(waitMs));
   }
   const member = await store.members.getByEmail(email);
@@ -67,7 +67,7 @@ export async function signIn(composition: Composition, credentials: Attempt & { 
     !member || !isPasswordCorrect ? wrongCredentials : member.disabled ? suspended : canUsePassword(composition, member) ? undefined : passwordOff;
   if (!member || failure) {
     const { code } = failure ?? wrongCredentials;
-    telemetry().metrics?.count("lightdesk_sign_in_refusals_total", { way: "password", reason: "wrong" });
+    getTelemetry().metrics?.count("lightdesk_sign_in_refusals_total", { way: "password", reason: "wrong" });
     log.warn({ address: credentials.address, code }, "sign-in refused");
     return failed(failure ?? wrongCredentials);
   }

@@ -3,9 +3,9 @@
 import "server-only";
 import { type Failure, createFailure } from "@/lib/contract/failure";
 import { hasRole, type Role } from "@/lib/contract/people/roles";
-import { networkOf } from "@/lib/shared/ip-address";
+import { getNetwork } from "@/lib/shared/ip-address";
 import { failed, ok, type Result } from "@/lib/shared/result";
-import { telemetry } from "@/lib/shared/telemetry";
+import { getTelemetry } from "@/lib/shared/telemetry";
 import { type Composition } from "../composition-type";
 import { PROXY_EMAIL_HEADER } from "../cookies";
 import { isEmbeddedRequest } from "../embed/sessions";
@@ -124,8 +124,8 @@ export async function authenticate(composition: Composition, headers: SentHeader
   if (sentToken === "two") return failed(createFailure("BAD_REQUEST", "The request has two different tokens. Send one."));
   const { wrongTokenLimit, log } = composition;
   const address = headers.get(ADDRESS_HEADER) ?? "unknown";
-  const waitMs = await wrongTokenLimit.take(networkOf(address));
-  telemetry().metrics?.count("lightdesk_sign_in_refusals_total", { way: "token", reason: waitMs > 0 ? "limited" : "wrong" });
+  const waitMs = await wrongTokenLimit.take(getNetwork(address));
+  getTelemetry().metrics?.count("lightdesk_sign_in_refusals_total", { way: "token", reason: waitMs > 0 ? "limited" : "wrong" });
   if (waitMs > 0) return failed(rateLimited(waitMs, "Too many wrong tokens. Try again later."));
   log.warn({ address }, "token refused");
   return failed(createFailure("UNAUTHORIZED", "This token is not valid. Create a new one in the console, under Settings, Tokens."));

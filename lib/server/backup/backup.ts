@@ -19,7 +19,7 @@ import {
 import { type CopyResult } from "@/lib/shared/database/copy-tables";
 import { getSchemaState, createTooOldMessage } from "@/lib/shared/database/migrate";
 import { copyDatabase, countRows, fillDatabase, listMigrations, openReadOnly, requireIntegrity } from "@/lib/shared/database/sqlite-copy";
-import { type Content, copyHashed, hashFile, isOfSize, writeWhole } from "@/lib/shared/files";
+import { type Content, copyHashed, hashFile, hasSize, writeAtomically } from "@/lib/shared/files";
 import { type Env } from "../env";
 import { copySnapshot } from "../store/copy-store";
 import { sqliteHistory } from "../store/migrations";
@@ -88,7 +88,7 @@ export async function backUp({ env, folder, withKeys, version, now, logProgress 
     const keys = withKeys ? await writeKeys(env, folder, `keys-${id}.json`) : null;
     if (service) await checkServiceBackup({ folder, contents: service, logProgress }, { hashes: false });
     const manifest: Manifest = { format: 1, version, madeAt: new Date(now).toISOString(), console: consoleBackup, service, keys };
-    await writeWhole(join(folder, MANIFEST), `${writeExactJson(manifest)}\n`);
+    await writeAtomically(join(folder, MANIFEST), `${writeExactJson(manifest)}\n`);
     await removeEarlierBackup(folder, id, service);
     return manifest;
   } finally {
@@ -119,7 +119,7 @@ async function backUpConsole({
 }
 
 async function writeKeys({ dataDir, encryptionKeys }: Env, folder: string, file: string): Promise<Content & { file: string }> {
-  return { file, ...(await writeWhole(join(folder, file), `${writeExactJson(readKeys(dataDir, encryptionKeys))}\n`)) };
+  return { file, ...(await writeAtomically(join(folder, file), `${writeExactJson(readKeys(dataDir, encryptionKeys))}\n`)) };
 }
 
 async function removeEarlierBackup(folder: string, id: string, service: Manifest["service"]): Promise<void> {
@@ -145,7 +145,7 @@ export async function checkBackup({ folder, logProgress }: BackupSource): Promis
   for (const part of [consoleBackup, service?.database, keys]) {
     if (!part) continue;
     const file = join(folder, part.file);
-    if (!(await isOfSize(file, part.size))) throw new Error(`The backup is incomplete: ${file} is missing or truncated.`);
+    if (!(await hasSize(file, part.size))) throw new Error(`The backup is incomplete: ${file} is missing or truncated.`);
     if ((await hashFile(file)).hash !== part.hash) throw new Error(`The backup is damaged: ${file} has changed.`);
   }
   if (consoleBackup) checkDatabase(join(folder, consoleBackup.file));
@@ -167,8 +167,8 @@ export async function restore({ env, folder, logProgress }: RestoreRequest): Pro
   const markerFile = join(dataDir, UNFINISHED_RESTORE);
   writeFileSync(markerFile, "", { mode: 0o600 });
   const keys = manifest.keys && readStoredKeys(join(folder, manifest.keys.file));
-  if (keys?.authSecret) await writeWhole(join(dataDir, "auth-secret"), `${keys.authSecret}\n`);
-  if (keys?.encryptionKeys && encryptionKeys === undefined) await writeWhole(join(dataDir, "encryption-keys"), `${keys.encryptionKeys}\n`);
+  if (keys?.authSecret) await writeAtomically(join(dataDir, "auth-secret"), `${keys.authSecret}\n`);
+  if (keys?.encryptionKeys && encryptionKeys === undefined) await writeAtomically(join(dataDir, "encryption-keys"), `${keys.encryptionKeys}\n`);
   if (service) await restoreService({ folder, contents: service, logProgress }, { dataDir: join(dataDir, "service"), blobs: blobs ?? "" });
   if (consoleBackup) await copyHashed(join(folder, consoleBackup.file), join(dataDir, "console.sqlite"), consoleBackup.hash);
   if (consoleBackup) checkDatabase(join(dataDir, "console.sqlite"));

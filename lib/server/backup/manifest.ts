@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { z } from "zod";
 import { serviceContentsSchema, storedFileSchema } from "@/lib/service/index";
 import { SqliteConnection } from "@/lib/shared/database/sqlite";
-import { codeOf } from "@/lib/shared/error-codes";
+import { getErrorCode } from "@/lib/shared/error-codes";
 import { type Env } from "../env";
 
 const FORMAT = 1;
@@ -68,7 +68,7 @@ export function lockBackupFolder(folder: string): SqliteConnection {
     return lock;
   } catch (error) {
     lock.close();
-    if (codeOf(error) === "SQLITE_BUSY") throw new Error(`Another backup is being made in ${folder}. Wait for it.`, { cause: error });
+    if (getErrorCode(error) === "SQLITE_BUSY") throw new Error(`Another backup is being made in ${folder}. Wait for it.`, { cause: error });
     throw error;
   }
 }

@@ -6,9 +6,9 @@ import { describeMember } from "@/lib/contract/audit/audit";
 import { type Failure, createFailure } from "@/lib/contract/failure";
 import { type OidcRefusal } from "@/lib/contract/people/sign-in";
 import { toSafeReturn } from "@/lib/shared/console-paths";
-import { networkOf } from "@/lib/shared/ip-address";
+import { getNetwork } from "@/lib/shared/ip-address";
 import { failed, ok, type Result } from "@/lib/shared/result";
-import { telemetry } from "@/lib/shared/telemetry";
+import { getTelemetry } from "@/lib/shared/telemetry";
 import { type NextAuthResponse, authOptions, type AuthStep, callNextAuth, RATE_LIMITED_PREFIX } from "../auth/next-auth";
 import { type SignInRefusal } from "../auth/oidc/admit";
 import { toErrorCause, createOidcTurn, endSessionUrl, type OidcTurn } from "../auth/oidc/oidc-turn";
@@ -38,7 +38,7 @@ async function startOidcSignIn(
   fields: URLSearchParams,
   callNext: CallNextAuth,
 ): Promise<Result<Response, Failure>> {
-  const rateLimit = await takeAttempt(composition.oidcLimit, networkOf(clientAddress(request)));
+  const rateLimit = await takeAttempt(composition.oidcLimit, getNetwork(clientAddress(request)));
   if (rateLimit) return failed(rateLimit);
   const purpose = await readPurpose(composition, fields, request);
   if (!purpose.ok) return purpose;
@@ -67,11 +67,11 @@ async function startOidcSignIn(
 async function finishOidcSignIn(provider: OidcProvider, routeContext: RouteContext, callNext: CallNextAuth): Promise<Result<Response, Failure>> {
   const { request, annotateAudit } = routeContext;
   const { log, oidcLimit } = routeContext.composition;
-  const network = networkOf(clientAddress(request));
+  const network = getNetwork(clientAddress(request));
   const signInState = await signInCookie.read(routeContext.composition, request.headers);
   const search = getSearchParams(request);
   const refuse = (signInRefusal: SignInRefusal, headers?: Headers) => {
-    telemetry().metrics?.count("lightdesk_sign_in_refusals_total", { way: "oidc", reason: "refused" });
+    getTelemetry().metrics?.count("lightdesk_sign_in_refusals_total", { way: "oidc", reason: "refused" });
     log.warn({ provider: provider.id, cause: signInRefusal.cause, address: clientAddress(request) }, "provider sign-in refused");
     annotateAudit({
       action: "signIn",

@@ -14,7 +14,7 @@ import { operations } from "@/lib/contract/operations";
 import { decodePercent } from "@/lib/contract/plain-line";
 import { downloadBodySchema, taskStartedSchema } from "@/lib/contract/schemas/asset";
 import { requireDecodable, ImageTooLarge, MAX_DECODE_PIXELS, withImage } from "@/lib/shared/decode-image";
-import { pictureSizeOf } from "@/lib/shared/picture-size";
+import { readPictureSize } from "@/lib/shared/picture-size";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { checkJobsOnlyFile } from "../answers/jobs-only";
 import { redactForBrowser } from "../answers/redact";
@@ -75,7 +75,7 @@ async function checkPicture(head: Buffer): Promise<PictureCheck> {
   } catch (error) {
     if (error instanceof ImageTooLarge && error.size) return { tooLarge: error.size };
     // The headers of some formats can only be read with the whole file.
-    const size = await pictureSizeOf(head);
+    const size = await readPictureSize(head);
     if (size && size.width * size.height > MAX_DECODE_PIXELS) return { tooLarge: size };
   }
   // A WebP stores its orientation after its pixels.

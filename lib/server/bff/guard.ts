@@ -6,7 +6,7 @@ import { randomUUID } from "node:crypto";
 import { errorStatus, type Failure, createFailure } from "@/lib/contract/failure";
 import { hasRole, type Role } from "@/lib/contract/people/roles";
 import { isFullDisk, isStoreAway, isUniqueViolation } from "@/lib/shared/error-codes";
-import { ACT_HEADER, readActId } from "@/lib/shared/headers";
+import { ACT_HEADER, parseActId } from "@/lib/shared/headers";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { toByteStream } from "@/lib/shared/web-stream";
 import { hasTokenInUrl, readSentToken } from "../auth/credentials";
@@ -123,7 +123,7 @@ function createHandler(guard: Guard, read: Run, run: (routeContext: RouteContext
     if (auditNote.isWritten || (isChangeRequest && auditNote.by))
       await writeAuditEntry(
         current,
-        { action: auditNote.action ?? guard.action, requestId, act: readActId(request.headers.get(ACT_HEADER)) },
+        { action: auditNote.action ?? guard.action, requestId, act: parseActId(request.headers.get(ACT_HEADER)) },
         auditNote,
         result,
       );

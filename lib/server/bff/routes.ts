@@ -7,7 +7,7 @@ import { type Failure, isMissingOperation, createFailure } from "@/lib/contract/
 import { type Operation } from "@/lib/contract/operation";
 import { type Role } from "@/lib/contract/people/roles";
 import { decodePercent } from "@/lib/contract/plain-line";
-import { networkOf } from "@/lib/shared/ip-address";
+import { getNetwork } from "@/lib/shared/ip-address";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { findConnection } from "../connections/access";
 import { type AuthedContext, type RouteContext } from "../context";
@@ -56,7 +56,7 @@ export function resourceBodyRoute<T, B>(action: string, needs: Requirements, sch
 export function tokenRoute<T>(action: string, schema: z.ZodType<T>, run: Run<RouteContext, T>): Handler {
   return unguarded(action, async (routeContext) => {
     const { tokenLimit } = routeContext.composition;
-    const network = networkOf(clientAddress(routeContext.request));
+    const network = getNetwork(clientAddress(routeContext.request));
     const rateLimit = await takeAttempt(tokenLimit, network);
     if (rateLimit) return failed(rateLimit);
     const body = await readJson(routeContext, schema, MAX_VISITOR_BODY_BYTES);
@@ -72,7 +72,7 @@ const SETTINGS_HINT = "The person who runs Lightdesk can see why in Settings, Em
 
 export function ticketRoute(schema: typeof embedSessionSchema): Handler {
   return unguarded("embedSession", async ({ request, composition, annotateAudit }) => {
-    const rateLimit = await takeAttempt(composition.ticketLimit, networkOf(clientAddress(request)));
+    const rateLimit = await takeAttempt(composition.ticketLimit, getNetwork(clientAddress(request)));
     if (rateLimit) return failed(rateLimit);
     const body = await readJson<z.output<typeof schema>>({ composition, request }, schema, MAX_VISITOR_BODY_BYTES);
     if (!body.ok) return body;

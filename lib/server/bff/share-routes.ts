@@ -5,7 +5,7 @@ import { type Failure, createFailure } from "@/lib/contract/failure";
 import { isObject, objectOf } from "@/lib/contract/json/json";
 import { operations } from "@/lib/contract/operations";
 import { sharePasswordSchema } from "@/lib/contract/share";
-import { networkOf } from "@/lib/shared/ip-address";
+import { getNetwork } from "@/lib/shared/ip-address";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { callForBrowser } from "../answers/process-response";
 import { verifyPassword } from "../auth/passwords";
@@ -28,7 +28,7 @@ type FoundItem = { number: number; item: ShareItem; pieces: string | undefined }
 
 function shareRoute(action: string, run: (context: RouteContext, openedShare: OpenedShare) => Promise<Result<Response, Failure>>): Handler {
   return unguarded(action, async (context) => {
-    const rateLimit = await takeAttempt(context.composition.shareLimit, networkOf(clientAddress(context.request)), TOO_MANY_REQUESTS);
+    const rateLimit = await takeAttempt(context.composition.shareLimit, getNetwork(clientAddress(context.request)), TOO_MANY_REQUESTS);
     if (rateLimit) return failed(rateLimit);
     const result = await enterShare(context.composition, getShareToken(context), context.request.headers.get("cookie"));
     if (!result.ok) return result;
@@ -93,7 +93,7 @@ export function shareWorkflowRoute(): Handler {
 export function unlockShareRoute(): Handler {
   return unguarded("unlockShare", async (context) => {
     const { request, composition } = context;
-    const rateLimit = await takeAttempt(composition.tokenLimit, `share ${networkOf(clientAddress(request))}`, TOO_MANY_REQUESTS);
+    const rateLimit = await takeAttempt(composition.tokenLimit, `share ${getNetwork(clientAddress(request))}`, TOO_MANY_REQUESTS);
     if (rateLimit) return failed(rateLimit);
     const body = await readJson(context, sharePasswordSchema, MAX_VISITOR_BODY_BYTES);
     if (!body.ok) return body;

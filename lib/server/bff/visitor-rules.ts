@@ -8,8 +8,8 @@ import { createFailure } from "@/lib/contract/failure";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { oidcRefusals } from "@/lib/contract/people/sign-in";
 import { parseEmbedPath } from "@/lib/shared/console-paths";
-import { isApi, type VisitorAnswer, type VisitorRules, withoutRouterQuery } from "@/lib/shared/http-types";
-import { LANGUAGE_COOKIE, readLanguage } from "@/lib/shared/languages";
+import { isApiUrl, type VisitorAnswer, type VisitorRules, removeRouterQuery } from "@/lib/shared/http-types";
+import { LANGUAGE_COOKIE, chooseLanguage } from "@/lib/shared/languages";
 import { readInvitation } from "../auth/members";
 import { authenticate, readViewer } from "../auth/viewer";
 import { type Composition, type Parts } from "../composition-type";
@@ -25,7 +25,7 @@ const MAX_RETURN_LENGTH = 2000;
 
 export const visitorRules: VisitorRules = {
   async isMember({ url = "/", headers }) {
-    if (!hasCredential(headers) || (!isApi(url) && isApiClient(headers))) return false;
+    if (!hasCredential(headers) || (!isApiUrl(url) && isApiClient(headers))) return false;
     try {
       return (await readViewer(await openVisitorPage(), toHeaders(headers))) !== undefined;
     } catch {
@@ -34,13 +34,13 @@ export const visitorRules: VisitorRules = {
   },
   async answerFor(request) {
     const { url = "/", headers } = request;
-    if (isApi(url)) return { kind: "own" };
+    if (isApiUrl(url)) return { kind: "own" };
     const composition = await openVisitorPage();
     if (isApiClient(headers)) return refuseApiClient(composition, headers);
     const path = (url.split(/[?#]/)[0] ?? "").replace(/(?<=.)\/+$/, "");
     if (path === "/embed" || path.startsWith("/embed/")) return getEmbeddedAnswer(composition, url, path);
     const query = new URLSearchParams(url.split("?")[1]);
-    const language = readLanguage(readCookie(headers.cookie ?? null, LANGUAGE_COOKIE), headers["accept-language"]);
+    const language = chooseLanguage(readCookie(headers.cookie ?? null, LANGUAGE_COOKIE), headers["accept-language"]);
     const toSharedPage = (page: string) => ({ kind: "shared", key: page, url: page, language }) as const;
     const [, first = "", rest, ...more] = path.split("/");
     const token = query.get("token") || undefined;
@@ -58,7 +58,7 @@ export const visitorRules: VisitorRules = {
     if (first === "share" && rest !== undefined && more.length === 0) return getShareAnswer(composition, rest, headers, language);
     if (/^(sign-in|set-up|invitation|share)$/.test(first)) return toSharedPage("/sign-in/-");
     if (!(await composition.store.members.hasOwner())) return { kind: "redirect", location: "/set-up" };
-    const returnPath = withoutRouterQuery(url);
+    const returnPath = removeRouterQuery(url);
     return { kind: "redirect", location: `/sign-in${returnPath.length > MAX_RETURN_LENGTH ? "" : `?callbackUrl=${encodeURIComponent(returnPath)}`}` };
   },
 };
@@ -98,7 +98,7 @@ async function getEmbeddedAnswer({ store }: Parts<"store">, url: string, path: s
   if (!(await store.embedHosts.get(embed.host))) return notFoundAnswer;
   if (embed.rest === "/start" || embed.rest === "/doctor") return { kind: "own" };
   if (embed.rest !== "/choose" && !findEmbedPage(embed.rest)) return notFoundAnswer;
-  const from = withoutRouterQuery(url).slice(embed.path.length);
+  const from = removeRouterQuery(url).slice(embed.path.length);
   return { kind: "redirect", location: startPath(embed, from.length > MAX_RETURN_LENGTH ? undefined : from) };
 }
 

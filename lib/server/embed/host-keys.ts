@@ -5,7 +5,7 @@ import { createLocalJWKSet, type JWTPayload, jwtVerify, type JWTVerifyGetKey, ty
 import { z } from "zod";
 import { isLocalHost } from "@/lib/contract/embed/embedding";
 import { parseJson } from "@/lib/contract/json/parse-json";
-import { codeOf } from "@/lib/shared/error-codes";
+import { getErrorCode } from "@/lib/shared/error-codes";
 import { createLru } from "@/lib/shared/lru";
 import { type KeyRing, unseal } from "../keys/key-ring";
 import { type Log } from "../log";
@@ -125,5 +125,5 @@ export function createHostKeys({ ring, now, log, sendHere, sendForeign }: Option
 }
 
 function isCode(error: unknown, code: string): boolean {
-  return codeOf(error) === code;
+  return getErrorCode(error) === code;
 }

@@ -3,11 +3,11 @@
 import "server-only";
 import { cookies, headers } from "next/headers";
 import { getRequestConfig } from "next-intl/server";
-import { LANGUAGE_COOKIE, readLanguage } from "@/lib/shared/languages";
+import { LANGUAGE_COOKIE, chooseLanguage } from "@/lib/shared/languages";
 import { getEmbedAppearance, getRequestMessages } from "./messages";
 
 export default getRequestConfig(async () => {
   const preferredLanguage = (await getEmbedAppearance()).language ?? (await cookies()).get(LANGUAGE_COOKIE)?.value;
-  const locale = readLanguage(preferredLanguage, (await headers()).get("accept-language"));
+  const locale = chooseLanguage(preferredLanguage, (await headers()).get("accept-language"));
   return { locale, messages: await getRequestMessages(locale), timeZone: "UTC", now: new Date() };
 });

@@ -3,7 +3,7 @@
 import "server-only";
 import { setImmediate as yieldToOthers } from "node:timers/promises";
 import { withTimeout } from "@/lib/shared/async";
-import { telemetry } from "@/lib/shared/telemetry";
+import { getTelemetry } from "@/lib/shared/telemetry";
 import { type Log } from "../log";
 import { type JobNote } from "../store/jobs/index-entry";
 import { type Store } from "../store/store";
@@ -42,9 +42,9 @@ export function createJobIndex({ store, log, now, maxJobs }: Options): JobIndex 
   const countLost = ({ connectionId, ...change }: Change) => {
     const answers = change.kind === "seen" ? change.answers : 1;
     losses.set(connectionId, (losses.get(connectionId) ?? 0) + answers);
-    for (let count = 0; count < answers; count += 1) telemetry().metrics?.count("lightdesk_ledger_lost_total", {});
+    for (let count = 0; count < answers; count += 1) getTelemetry().metrics?.count("lightdesk_ledger_lost_total", {});
   };
-  telemetry().metrics?.read("lightdesk_ledger_waiting", () => pending.length);
+  getTelemetry().metrics?.read("lightdesk_ledger_waiting", () => pending.length);
   const reader = createIndexReader({ store, log, now, maxJobs, settled, lossesOf: (id) => losses.get(id) ?? 0 });
 
   function add(change: Change): void {

@@ -12,7 +12,7 @@ import { type JobListItem, type JobsAnswer } from "@/lib/contract/schemas/job";
 import { toJobView } from "@/lib/contract/views/job-view";
 import { getWorkflowName } from "@/lib/contract/workflow/workflow-name";
 import { failed, ok, type Result } from "@/lib/shared/result";
-import { BYTE_ORDER_MARK, type Cell, csvLine } from "@/lib/shared/text";
+import { BYTE_ORDER_MARK, type Cell, formatCsvLine } from "@/lib/shared/text";
 import { callForBrowser } from "../answers/process-response";
 import { type Access } from "../connections/access";
 import { textStream } from "../requests/responses";
@@ -84,18 +84,18 @@ const columns: readonly [name: string, read: (job: JobListItem, view: ReturnType
 
 const csv: ExportFormat = {
   type: "text/csv; charset=utf-8",
-  head: ({ inputs }) => BYTE_ORDER_MARK + csvLine([...columns.map(([name]) => name), ...inputs]),
+  head: ({ inputs }) => BYTE_ORDER_MARK + formatCsvLine([...columns.map(([name]) => name), ...inputs]),
   body: (jobs) =>
     jobs
       .map(({ job, inputs }) => {
         const view = toJobView(job);
-        return csvLine([...columns.map(([, read]) => read(job, view)), ...inputs.map(({ value }) => value)]);
+        return formatCsvLine([...columns.map(([, read]) => read(job, view)), ...inputs.map(({ value }) => value)]);
       })
       .join(""),
   end({ count, total, inputs, failure }) {
     if (!failure) return "";
     const notice = `INCOMPLETE: ${count} of ${total ?? "an unknown number of"} jobs. ${failure.code}: ${failure.message}`;
-    return csvLine([notice, ...new Array<undefined>(columns.length - 1 + inputs)]);
+    return formatCsvLine([notice, ...new Array<undefined>(columns.length - 1 + inputs)]);
   },
 };
 

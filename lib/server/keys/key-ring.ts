@@ -6,7 +6,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { codeOf } from "@/lib/shared/error-codes";
+import { getErrorCode } from "@/lib/shared/error-codes";
 import { EnvError } from "../env";
 import { type KeyStore, type Sealed, type StoredKey } from "../store/connections";
 import { type ListSealed } from "../store/sealed-columns";
@@ -24,7 +24,7 @@ export function readOrCreateSecretFile(path: string, create: () => string): stri
 }
 
 function isAlreadyExists(error: unknown): boolean {
-  return codeOf(error) === "EEXIST";
+  return getErrorCode(error) === "EEXIST";
 }
 
 const KEYS_FILE = "encryption-keys";

@@ -21,7 +21,7 @@ import {
   type SubmissionReport,
 } from "@/lib/contract/workflow/submission";
 import { sleep } from "@/lib/shared/async";
-import { codeOf, isFullDisk, isStoreAway } from "@/lib/shared/error-codes";
+import { getErrorCode, isFullDisk, isStoreAway } from "@/lib/shared/error-codes";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { type Parts, type SubmissionOutcome } from "../composition-type";
 import { type AuthedContext } from "../context";
@@ -99,7 +99,7 @@ async function retryStoreOutcome(composition: SubmissionParts, attempt: Attempt,
 const temporaryErrors = /^(SQLITE_(BUSY|LOCKED|IOERR|READONLY|CANTOPEN|PROTOCOL)|40001$|40P01$|55P03$)/;
 
 function isTemporary(error: unknown): boolean {
-  return isStoreAway(error) || isFullDisk(error) || temporaryErrors.test(String(codeOf(error)));
+  return isStoreAway(error) || isFullDisk(error) || temporaryErrors.test(String(getErrorCode(error)));
 }
 
 async function store({ store: { submissions } }: SubmissionParts, attempt: Attempt, outcome: SubmissionOutcome): Promise<void> {

@@ -3,7 +3,7 @@
 import "server-only";
 import { type AuditItem, type AuditPart, describeMemberChange, formatPerson, parseMemberChange } from "@/lib/contract/audit/audit";
 import { type AuditTarget, findFamily, parseTargets } from "@/lib/contract/audit/audit-items";
-import { BYTE_ORDER_MARK, csvLine } from "@/lib/shared/text";
+import { BYTE_ORDER_MARK, formatCsvLine } from "@/lib/shared/text";
 import { type AuditSearch, type StoredEntry } from "../store/audit/audit";
 import { type Store } from "../store/store";
 
@@ -121,7 +121,7 @@ export async function* writeAuditCsv(store: LogStore, names: Names, filter: Audi
   const search = { ...filter, upTo: await store.audit.newestId() };
   yield (
     BYTE_ORDER_MARK +
-    csvLine([
+    formatCsvLine([
       "time",
       "member",
       "member_id",
@@ -149,7 +149,7 @@ export async function* writeAuditCsv(store: LogStore, names: Names, filter: Audi
     // The last row may continue on the next page, so it is written with that page.
     const last = isOver || items.length > MAX_READ_ENTRIES ? undefined : rows.pop();
     openActs = last ? items.filter(([newest]) => newest && newest.id < (rows.at(-1)?.id ?? Number.POSITIVE_INFINITY)) : [];
-    if (rows.length > 0) yield rows.map((row) => csvLine(toCells(row))).join("");
+    if (rows.length > 0) yield rows.map((row) => formatCsvLine(toCells(row))).join("");
     if (isOver) return;
   }
 }

@@ -6,7 +6,7 @@ import { formatTargets } from "@/lib/contract/audit/audit-items";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { hasRole } from "@/lib/contract/people/roles";
 import { type SharedPage, type ShareState, type ShareView } from "@/lib/contract/share";
-import { networkOf } from "@/lib/shared/ip-address";
+import { getNetwork } from "@/lib/shared/ip-address";
 import { type Context, type SentHeaders } from "../auth/viewer";
 import { type Composition, type Parts } from "../composition-type";
 import { ADDRESS_HEADER } from "../limits/attempt-limit";
@@ -22,7 +22,7 @@ export async function visitShare(
   headers: SentHeaders,
 ): Promise<Visit | { kind: "tooMany"; waitMs: number }> {
   const { store, shareLimit, log } = composition;
-  const waitMs = await shareLimit.take(networkOf(headers.get(ADDRESS_HEADER) ?? "unknown"));
+  const waitMs = await shareLimit.take(getNetwork(headers.get(ADDRESS_HEADER) ?? "unknown"));
   if (waitMs > 0) return { kind: "tooMany", waitMs };
   const { visit, id } = await findShare(composition, token, headers);
   if (id !== undefined) await store.shares.viewed(id).catch((err: unknown) => log.warn({ err }, "share view count failed"));

@@ -20,7 +20,7 @@ import {
 import { type JobsAnswer } from "@/lib/contract/schemas/job";
 import { toMilliseconds } from "@/lib/contract/times";
 import { ok, type Result } from "@/lib/shared/result";
-import { BYTE_ORDER_MARK, csvLine } from "@/lib/shared/text";
+import { BYTE_ORDER_MARK, formatCsvLine } from "@/lib/shared/text";
 import { callForBrowser } from "../answers/process-response";
 import { type Context } from "../auth/viewer";
 import { type Composition } from "../composition-type";
@@ -141,7 +141,7 @@ function toFigures({ runs, failed: failures, runMs, untimed, outputs, uncounted,
 export async function* usageCsv(context: Context, query: UsageQuery): AsyncGenerator<string, void> {
   yield (
     BYTE_ORDER_MARK +
-    csvLine([
+    formatCsvLine([
       "from",
       "to",
       "member",
@@ -160,7 +160,7 @@ export async function* usageCsv(context: Context, query: UsageQuery): AsyncGener
       const { value, isAtLeast } = amounts[column];
       return [value, value === undefined ? "unknown" : isAtLeast ? "at least" : "exact"];
     });
-    yield csvLine([...range, formatSubmitter(member), member.id, name, id, runs, ...figures]);
+    yield formatCsvLine([...range, formatSubmitter(member), member.id, name, id, runs, ...figures]);
   }
 }
 

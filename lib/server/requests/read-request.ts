@@ -8,7 +8,7 @@ import { maxExactNumbers, parseExactJson, TooManyExactNumbers } from "@/lib/cont
 import { type Operation } from "@/lib/contract/operation";
 import { findUnknownFilter } from "@/lib/contract/schemas/lenient";
 import { withTimeout, yieldInOrder } from "@/lib/shared/async";
-import { bodyBounds, exceededBound, LARGE_BODY } from "@/lib/shared/json-depth";
+import { bodyBounds, findExceededBound, LARGE_BODY_LENGTH } from "@/lib/shared/json-depth";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { type RouteContext } from "../context";
 import { clientGone } from "../upstream/failures";
@@ -80,12 +80,12 @@ export async function readJson<T>(sender: Sender, schema: z.ZodType<T>, maxBytes
   if (!bytes.ok) return bytes;
   let json: unknown;
   // Large bodies are handled one per turn, so that other requests run in between.
-  const yieldIfLarge = () => (bytes.value.byteLength > LARGE_BODY ? yieldInOrder() : undefined);
+  const yieldIfLarge = () => (bytes.value.byteLength > LARGE_BODY_LENGTH ? yieldInOrder() : undefined);
   await yieldIfLarge();
   try {
     const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes.value);
     // The service has the same limit. Without it, the stack could overflow.
-    const exceeded = exceededBound(text, { depth: MAX_JSON_DEPTH, ...bodyBounds });
+    const exceeded = findExceededBound(text, { depth: MAX_JSON_DEPTH, ...bodyBounds });
     if (exceeded === "depth") return failed(createFailure("INVALID_JSON", `The JSON is nested more than ${MAX_JSON_DEPTH} levels deep.`));
     if (exceeded) return failed(createFailure("INVALID_JSON", `The JSON has more than ${bodyBounds[exceeded]} ${exceeded}.`));
     // Some operations take no body at all.

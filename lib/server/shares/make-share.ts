@@ -12,7 +12,7 @@ import { type CreatedShare, MAX_SHARED_ASSETS, type NotCleanableDetails, type sh
 import { toAssetView } from "@/lib/contract/views/asset-view";
 import { listOutputs, type OutputView } from "@/lib/contract/views/outputs-view";
 import { createLimiter } from "@/lib/shared/async";
-import { pictureSizeOf } from "@/lib/shared/picture-size";
+import { readPictureSize } from "@/lib/shared/picture-size";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { callForBrowser } from "../answers/process-response";
 import { redactForBrowser } from "../answers/redact";
@@ -129,7 +129,7 @@ async function describeItem(access: Access, item: ShareItem, signal: AbortSignal
   try {
     const source = item.isFixed ? item : await hashItem(access, item, signal);
     if (source?.kind !== "image" || source.width !== undefined) return source;
-    const size = await pictureSizeOf(await readImageHeader(access, source, signal));
+    const size = await readPictureSize(await readImageHeader(access, source, signal));
     return { ...source, ...size };
   } catch (error) {
     if (error instanceof UnreadableItemError) return "broke off";

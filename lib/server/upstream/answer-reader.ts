@@ -7,7 +7,7 @@ import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { objectOf, textOf } from "@/lib/contract/json/json";
 import { parseExactJson } from "@/lib/contract/json/parse-json";
 import { createLimiter } from "@/lib/shared/async";
-import { codeOf } from "@/lib/shared/error-codes";
+import { getErrorCode } from "@/lib/shared/error-codes";
 import { type Log } from "../log";
 import { MAX_INLINE_BYTES, type ReadBody, readBody, type ReadOptions, TooLargeAnswer } from "./read-body";
 
@@ -78,7 +78,7 @@ export function createAnswerReader(workerPath: string, log: Log) {
     } catch (error) {
       await end();
       if (signal.aborted) throw error;
-      if (codeOf(error) === "ERR_WORKER_OUT_OF_MEMORY") throw new TooLargeAnswer();
+      if (getErrorCode(error) === "ERR_WORKER_OUT_OF_MEMORY") throw new TooLargeAnswer();
       return { ok: false, reason: "its answer could not be read" };
     } finally {
       cleanup.abort();

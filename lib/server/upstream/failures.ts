@@ -9,7 +9,7 @@ import { own } from "@/lib/contract/json/own";
 import { returnsBytes, isRead, type Operation } from "@/lib/contract/operation";
 import { operations } from "@/lib/contract/operations";
 import { type UserdataFile } from "@/lib/contract/operations/files";
-import { codeOf } from "@/lib/shared/error-codes";
+import { getErrorCode } from "@/lib/shared/error-codes";
 import { type CallInput } from "./outgoing";
 
 export function isAbsentStatus(operation: Operation, status: number): boolean {
@@ -171,11 +171,11 @@ const reasonsByCode: Readonly<Record<string, string>> = {
 const duringExchange = new Set(["ECONNRESET", "UND_ERR_SOCKET"]);
 
 function wasNeverSent(error: unknown): boolean {
-  const code = String(codeOf(error));
+  const code = String(getErrorCode(error));
   return Object.hasOwn(reasonsByCode, code) && !duringExchange.has(code);
 }
 
 function describeReason(error: unknown): string {
-  const reason = own(reasonsByCode, String(codeOf(error)));
+  const reason = own(reasonsByCode, String(getErrorCode(error)));
   return reason === undefined ? "" : `: ${reason}`;
 }

@@ -5,7 +5,7 @@ import { CONNECTION_PARAMETER, RAW_PARAMETER } from "@/lib/contract/console";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { fillPath, type Operation } from "@/lib/contract/operation";
 import { isAddressableId } from "@/lib/contract/params";
-import { telemetry } from "@/lib/shared/telemetry";
+import { getTelemetry } from "@/lib/shared/telemetry";
 
 export type UploadBody = { stream: ReadableStream<Uint8Array>; contentType: string; contentLength?: number };
 export type CallInput = {
@@ -59,7 +59,7 @@ export function buildRequest(url: URL, operation: Operation, input: CallInput, a
   const headers = new Headers({
     "user-agent": "lightdesk",
     "accept-encoding": "identity",
-    ...telemetry().traces?.outgoingHeaders(),
+    ...getTelemetry().traces?.outgoingHeaders(),
     ...input.headers,
     ...buildKeyHeader(apiKey),
   });

@@ -8,7 +8,7 @@ import { parseServiceJson, TooManyExactNumbers } from "@/lib/contract/json/parse
 import { countSkipped } from "@/lib/contract/json/readers";
 import { findCoreList, type Operation, type OperationAnswer } from "@/lib/contract/operation";
 import { maskSecrets } from "@/lib/contract/secrets/mask-secrets";
-import { exceededBound } from "@/lib/shared/json-depth";
+import { findExceededBound } from "@/lib/shared/json-depth";
 import { createKeyGate } from "./key-gate";
 import { toStream, readUpTo } from "./streams";
 
@@ -84,7 +84,7 @@ export async function parseResponse(body: ReadableStream<Uint8Array> | null): Pr
 
 function isWithinBounds(raw: string, isCatalogue: boolean): boolean {
   const { values, names } = isCatalogue ? catalogueBounds : bounds;
-  return raw.length <= names || exceededBound(raw, { values, names }) === undefined;
+  return raw.length <= names || findExceededBound(raw, { values, names }) === undefined;
 }
 
 export function findExpectedAnswer({ answers }: Operation, status: number): OperationAnswer | undefined {

@@ -6,7 +6,7 @@ import { type IncomingHttpHeaders } from "node:http";
 import { Readable } from "node:stream";
 import { ReadableStream } from "node:stream/web";
 import { Agent, buildConnector, type Dispatcher, request as exchange } from "undici";
-import { guardedConnector, publicConnector, type Resolve } from "@/lib/shared/guarded-connector";
+import { createGuardedConnector, createPublicConnector, type Resolve } from "@/lib/shared/guarded-connector";
 import { toWebStream } from "@/lib/shared/web-stream";
 
 /** If one request needs several calls to the service, `onHead` is called at the head of each response. */
@@ -27,7 +27,7 @@ const methods = ["GET", "HEAD", "POST", "PUT", "DELETE"] as const;
 
 export function createHttpSend(options: { connectTimeoutMs?: number; dispatcher?: Dispatcher } = {}): HttpSend {
   // The caller limits the time with the signal. The body timeout is for a peer that stops in the middle.
-  const limits = { headersTimeout: 0, bodyTimeout: 120_000, connect: guardedConnector(options.connectTimeoutMs ?? 5000) };
+  const limits = { headersTimeout: 0, bodyTimeout: 120_000, connect: createGuardedConnector(options.connectTimeoutMs ?? 5000) };
   const dispatcher = options.dispatcher ?? new Agent({ ...limits, connections: 128 });
   const send = async (request: Request): Promise<Response> => {
     const responseData = await exchange(request.url, {
@@ -74,7 +74,7 @@ type Options = { trustedHosts: readonly string[]; connectTimeoutMs?: number; res
 export function createGuardedSend({ trustedHosts, connectTimeoutMs: timeout = 5000, resolve = systemLookup }: Options): GuardedSend {
   const createError = () => new ForbiddenAddressError("not a public https address");
   const connectPlain = buildConnector({ timeout });
-  const connectGuarded = publicConnector({ resolve, refusal: createError }, (lookup) => buildConnector({ timeout, lookup }));
+  const connectGuarded = createPublicConnector({ resolve, refusal: createError }, (lookup) => buildConnector({ timeout, lookup }));
   const connect: buildConnector.connector = (target, done) => {
     if (isTrustedHost(trustedHosts, target.hostname, target.port)) return connectPlain(target, done);
     if (target.protocol !== "https:") return done(createError(), null);

@@ -5,8 +5,8 @@ import { parseJson } from "@/lib/contract/json/parse-json";
 import { type DeliveryProblem, RETRY_HOURS } from "@/lib/contract/webhook-events";
 import { webhookPayloadSchema } from "@/lib/contract/webhooks";
 import { createLoop } from "@/lib/shared/async";
-import { codeOf } from "@/lib/shared/error-codes";
-import { telemetry } from "@/lib/shared/telemetry";
+import { getErrorCode } from "@/lib/shared/error-codes";
+import { getTelemetry } from "@/lib/shared/telemetry";
 import { type KeyRing } from "../keys/key-ring";
 import { type Log } from "../log";
 import { type Attempt, type Delivery, type Webhook, type WebhookStore } from "../store/webhooks";
@@ -85,7 +85,7 @@ export function createDeliverer({ webhooks, ring, log, now, send, timeoutMs = TI
     const retryMs = hasFailed && !resent ? getRetryMs(delivery, outcome, now()) : undefined;
     const retryAt = hasFailed && delivery.state === "pending" ? resent?.scheduledAt : undefined;
     const state = !hasFailed ? "delivered" : retryMs === undefined && retryAt === undefined ? "failed" : "pending";
-    telemetry().metrics?.count("lightdesk_webhook_attempts_total", { outcome: outcome.problem ?? "delivered" });
+    getTelemetry().metrics?.count("lightdesk_webhook_attempts_total", { outcome: outcome.problem ?? "delivered" });
     return webhooks.finish(delivery, { ...attemptFields, state, lastAt, durationMs, retryMs, retryAt }, now());
   }
 
@@ -139,7 +139,7 @@ function getRetryMs({ attempts, giveUpAt }: Delivery, { status, retryAfterMs = 0
 }
 
 function toProblem(error: unknown): DeliveryProblem {
-  const codes = [codeOf(error), error instanceof Error ? codeOf(error.cause) : undefined];
+  const codes = [getErrorCode(error), error instanceof Error ? getErrorCode(error.cause) : undefined];
   return codes.includes("FORBIDDEN_ADDRESS") ? "forbidden" : "unreachable";
 }
 

@@ -2,7 +2,7 @@ import { constants } from "node:fs";
 import { open } from "node:fs/promises";
 import { join } from "node:path";
 import { type Readable } from "node:stream";
-import { codeOf } from "@/lib/shared/error-codes";
+import { getErrorCode } from "@/lib/shared/error-codes";
 import { ServiceError } from "../service-error";
 import { type StagedFile } from "./staged-file";
 
@@ -24,7 +24,7 @@ const REMEDY = "Upload the file again, or ask the operator to restore it from a 
 
 export async function openFile(path: string): Promise<StoredBytes> {
   const handle = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW).catch((error: unknown) => {
-    const code = codeOf(error);
+    const code = getErrorCode(error);
     if (code !== "ENOENT" && code !== "ELOOP" && code !== "ENOTDIR") throw error;
     throw missingBytes();
   });

@@ -1,6 +1,6 @@
 import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { filesByAge } from "@/lib/shared/files";
+import { listFilesByAge } from "@/lib/shared/files";
 import { createSyncedFolder } from "../store/data-folder";
 import { type FindReferenced } from "./blob-store";
 
@@ -31,7 +31,7 @@ export function createFolders(dataDir: string) {
 const EXTRA_SHARE = 0.2;
 
 export async function evictOldest(folder: string, maxBytes: number, isInUse: (path: string) => boolean = () => false): Promise<number> {
-  const files = await filesByAge(folder);
+  const files = await listFilesByAge(folder);
   let bytes = files.reduce((sum, { size }) => sum + size, 0);
   if (bytes <= maxBytes) return bytes;
   for (const { path, size } of files) {

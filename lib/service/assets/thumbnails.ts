@@ -8,10 +8,10 @@ import { own } from "@/lib/contract/json/own";
 import { ServiceError } from "@/lib/service/service-error";
 import { createLimiter } from "@/lib/shared/async";
 import { drawThumbnail, MAX_DECODE_PIXELS, withImage } from "@/lib/shared/decode-image";
-import { codeOf } from "@/lib/shared/error-codes";
+import { getErrorCode } from "@/lib/shared/error-codes";
 import { readCached, writeCached } from "@/lib/shared/files";
 import { createLru } from "@/lib/shared/lru";
-import { telemetry } from "@/lib/shared/telemetry";
+import { getTelemetry } from "@/lib/shared/telemetry";
 import { getFileName } from "./asset-view";
 import { type FindReferenced } from "./blob-store";
 import { evictOldest, sweepCacheFolder } from "./folders";
@@ -96,7 +96,7 @@ function createThumbnailCache(folders: { thumbnails: string; temp: string }, max
   let bytes: number | undefined;
   let evicting: Promise<void> | undefined;
 
-  telemetry().metrics?.read("lightdesk_service_thumbnail_cache_bytes", () => bytes);
+  getTelemetry().metrics?.read("lightdesk_service_thumbnail_cache_bytes", () => bytes);
 
   const forget = (hash: string) => rm(getFolder(hash), { recursive: true, force: true });
 
@@ -200,7 +200,7 @@ export function createThumbnails(
   return {
     async get(content: Content, inFile: WithFile, edge: number): Promise<Thumbnail> {
       const thumbnail = await createShared(content, inFile, edge);
-      if (thumbnail.isOwn) telemetry().metrics?.count("lightdesk_service_thumbnails_total", { result: thumbnail.isKept ? "kept" : "made" });
+      if (thumbnail.isOwn) getTelemetry().metrics?.count("lightdesk_service_thumbnails_total", { result: thumbnail.isKept ? "kept" : "made" });
       return thumbnail;
     },
 
@@ -232,7 +232,7 @@ async function requireBytes(source: string): Promise<void> {
   try {
     await stat(source);
   } catch (error) {
-    if (codeOf(error) !== "ENOENT") throw error;
+    if (getErrorCode(error) !== "ENOENT") throw error;
     throw new ServiceError("NOT_FOUND", "The bytes of this file are missing from the store.");
   }
 }

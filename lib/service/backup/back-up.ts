@@ -2,8 +2,8 @@ import { mkdir, opendir } from "node:fs/promises";
 import { join } from "node:path";
 import { openPool } from "@/lib/shared/database/postgres";
 import { copyDatabase, countRows, fillDatabase, listMigrations, openReadOnly } from "@/lib/shared/database/sqlite-copy";
-import { codeOf } from "@/lib/shared/error-codes";
-import { ChangedContent, type Content, copyHashed, isOfSize } from "@/lib/shared/files";
+import { getErrorCode } from "@/lib/shared/error-codes";
+import { ChangedContent, type Content, copyHashed, hasSize } from "@/lib/shared/files";
 import { blobPath } from "../assets/blob-store";
 import { SERVICE_SCHEMA } from "../store/baseline";
 import { copyServiceSnapshot } from "../store/copy-store";
@@ -105,7 +105,7 @@ async function copyReferencedBlobs({ blobs: from, folder, logProgress }: Backup,
         const to = await prepareBlobPath(getBlobsFolder(folder), hash);
         totals.count += 1;
         totals.bytes += size;
-        if (await isOfSize(to, size)) return;
+        if (await hasSize(to, size)) return;
         const outcome = await copyBlob(blobPath(from, hash), to, hash);
         if (outcome === "copied") return;
         totals.count -= 1;
@@ -140,5 +140,5 @@ async function syncFolders(blobs: string): Promise<void> {
 }
 
 function isMissing(error: unknown): boolean {
-  return codeOf(error) === "ENOENT";
+  return getErrorCode(error) === "ENOENT";
 }

@@ -6,7 +6,7 @@ import { z } from "zod";
 import { getSchemaState, createTooOldMessage } from "@/lib/shared/database/migrate";
 import { type SqliteConnection } from "@/lib/shared/database/sqlite";
 import { listMigrations, openReadOnly, requireIntegrity } from "@/lib/shared/database/sqlite-copy";
-import { ChangedContent, copyHashed, hashFile, isOfSize } from "@/lib/shared/files";
+import { ChangedContent, copyHashed, hashFile, hasSize } from "@/lib/shared/files";
 import { blobPath } from "../assets/blob-store";
 import { markBucketBlobs, markLocalBlobs, markMovedBlobs } from "../assets/blobs/open-blobs";
 import { sqliteHistory } from "../store/baseline";
@@ -21,7 +21,7 @@ export async function checkServiceBackup({ folder, contents, logProgress }: Rest
   const blobs = getBlobsFolder(folder);
   const requireContent = async (name: string, hash: string, size: number) => {
     const file = blobPath(blobs, hash);
-    if (!(await isOfSize(file, size))) throw new Error(`The backup is incomplete: ${name} is missing or truncated (${file}).`);
+    if (!(await hasSize(file, size))) throw new Error(`The backup is incomplete: ${name} is missing or truncated (${file}).`);
     if (hashes && (await hashFile(file)).hash !== hash) throw new Error(`The backup is damaged: ${name} has changed (${file}).`);
   };
   const lost = new Set(contents.blobs.lost);
@@ -57,7 +57,7 @@ export async function restoreService(
     for (const batch of contents.blobs.elsewhere ? [] : listBlobs(database)) {
       await inParallel(batch, async ({ hash, size }) => {
         const to = await prepareBlobPath(blobs, hash);
-        if (!lost.has(hash) && !(await isOfSize(to, size))) await copyVerified(blobPath(getBlobsFolder(folder), hash), to, hash);
+        if (!lost.has(hash) && !(await hasSize(to, size))) await copyVerified(blobPath(getBlobsFolder(folder), hash), to, hash);
       });
       restoredCount += batch.length;
       logProgress(`${restoredCount} of ${contents.rows.blobs} files`);

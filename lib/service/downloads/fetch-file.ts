@@ -1,7 +1,7 @@
 import { constants } from "node:fs";
 import { open, rm } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
-import { codeOf } from "@/lib/shared/error-codes";
+import { getErrorCode } from "@/lib/shared/error-codes";
 import { createDigest, type StagedFile } from "../assets/staged-file";
 import { ServiceError } from "../service-error";
 import {
@@ -126,7 +126,7 @@ export async function openPartialFile({ path, partialBytes, signal, onDurable }:
 }
 
 function rethrowFullDisk(error: unknown): never {
-  if (codeOf(error) === "ENOSPC") throw new ServiceError("INSUFFICIENT_STORAGE", "The disk of the service is full.");
+  if (getErrorCode(error) === "ENOSPC") throw new ServiceError("INSUFFICIENT_STORAGE", "The disk of the service is full.");
   throw error;
 }
 
@@ -267,13 +267,13 @@ async function* readChunks({ body }: OpenedSource, signal: AbortSignal): AsyncGe
     for await (const chunk of body) if (chunk instanceof Uint8Array) yield chunk;
   } catch (error) {
     if (signal.aborted || isTemporary(error)) throw error;
-    const isTimeout = codeOf(error) === "UND_ERR_BODY_TIMEOUT";
+    const isTimeout = getErrorCode(error) === "UND_ERR_BODY_TIMEOUT";
     throw unreachable(isTimeout ? "The source stopped sending." : "The source ended before the file was complete.");
   }
 }
 
 function isTemporary(error: unknown): boolean {
-  return codeOf(error) === "UPSTREAM_UNREACHABLE";
+  return getErrorCode(error) === "UPSTREAM_UNREACHABLE";
 }
 
 function getRetryAfterMs(error: unknown): number {

@@ -2,7 +2,7 @@ import { type IncomingHttpHeaders } from "node:http";
 import { type Readable } from "node:stream";
 import { request } from "undici";
 import { toPlainLine } from "@/lib/contract/plain-line";
-import { codeOf } from "@/lib/shared/error-codes";
+import { getErrorCode } from "@/lib/shared/error-codes";
 import { ServiceError } from "../service-error";
 import { type SourceAgents, type SourcePolicy } from "./sources";
 
@@ -144,7 +144,7 @@ export function createOpenSource(policy: SourcePolicy, agents: SourceAgents): Op
         },
       });
     } catch (error) {
-      if (signal.aborted || codeOf(error) === "UNSUPPORTED_SOURCE") throw error;
+      if (signal.aborted || getErrorCode(error) === "UNSUPPORTED_SOURCE") throw error;
       throw unreachable("The source did not respond.");
     }
   }

@@ -1,7 +1,7 @@
 import { lookup as systemLookup } from "node:dns";
 import { Agent, buildConnector } from "undici";
 import { own } from "@/lib/contract/json/own";
-import { isAddress, isInside, publicConnector, type Resolve } from "@/lib/shared/guarded-connector";
+import { isIpAddress, isPrivateAddress, createPublicConnector, type Resolve } from "@/lib/shared/guarded-connector";
 import { isPublicAddress } from "@/lib/shared/ip-address";
 import { ServiceError } from "../service-error";
 
@@ -78,7 +78,7 @@ const CONNECT_TIMEOUT_MS = 10_000;
 const LOOKUP_TIMEOUT_MS = 2000;
 
 export function createSourceAgents(resolve: Resolve = systemLookup) {
-  const connect = publicConnector({ resolve, refusal: internalAddressError }, (lookup) =>
+  const connect = createPublicConnector({ resolve, refusal: internalAddressError }, (lookup) =>
     buildConnector({ timeout: CONNECT_TIMEOUT_MS, lookup }),
   );
   const publicAgent = new Agent({ connect });
@@ -89,7 +89,7 @@ export function createSourceAgents(resolve: Resolve = systemLookup) {
 
     /** For an early rejection. A name that doesn't resolve in time is checked by the download. */
     resolvesInside(url: URL): Promise<boolean> {
-      if (isAddress(url.hostname)) return Promise.resolve(isInside(url.hostname));
+      if (isIpAddress(url.hostname)) return Promise.resolve(isPrivateAddress(url.hostname));
       return new Promise((settle) => {
         const timer = setTimeout(() => settle(false), LOOKUP_TIMEOUT_MS);
         resolve(url.hostname, { all: true }, (error, addresses) => {

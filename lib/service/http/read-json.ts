@@ -2,7 +2,7 @@ import { type z } from "zod";
 import { maxExactNumbers, parseExactJson, TooManyExactNumbers } from "@/lib/contract/json/parse-json";
 import { getParameterForm, findUnknownFilter } from "@/lib/contract/schemas/lenient";
 import { yieldInOrder } from "@/lib/shared/async";
-import { bodyBounds, exceededBound, isDeeperThan, LARGE_BODY } from "@/lib/shared/json-depth";
+import { bodyBounds, findExceededBound, isDeeperThan, LARGE_BODY_LENGTH } from "@/lib/shared/json-depth";
 import { asRefusal, ServiceError } from "../service-error";
 import { type ServiceSettings } from "../settings";
 
@@ -100,7 +100,7 @@ type Limits = Pick<ServiceSettings, "maxJsonBytes" | "maxJsonDepth" | "requestTi
 
 export async function readJson<S extends z.ZodType>(request: Request, schema: S, limits: Limits): Promise<z.output<S>> {
   const text = await readText(request, limits);
-  const yieldIfLarge = () => (text.length > LARGE_BODY ? yieldInOrder() : undefined);
+  const yieldIfLarge = () => (text.length > LARGE_BODY_LENGTH ? yieldInOrder() : undefined);
   await yieldIfLarge();
   const isOmitted = text.trim() === "" && schema.safeParse(undefined).success;
   const value = isOmitted ? undefined : parseJson(text, limits);
@@ -112,7 +112,7 @@ export async function readJson<S extends z.ZodType>(request: Request, schema: S,
 }
 
 export function parseJson(text: string, { maxJsonDepth }: Pick<Limits, "maxJsonDepth">): unknown {
-  const exceeded = exceededBound(text, { depth: maxJsonDepth, ...bodyBounds });
+  const exceeded = findExceededBound(text, { depth: maxJsonDepth, ...bodyBounds });
   if (exceeded === "depth") throw new ServiceError("INVALID_JSON", `The JSON is nested more than ${maxJsonDepth} levels deep.`);
   if (exceeded) throw new ServiceError("INVALID_JSON", `The JSON has more than ${bodyBounds[exceeded]} ${exceeded}.`);
   try {

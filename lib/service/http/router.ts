@@ -3,7 +3,7 @@
 import { Hono } from "hono";
 import { createOpenApiDocument } from "@/lib/contract/openapi/document";
 import { type Operation } from "@/lib/contract/operation";
-import { bearerIn } from "@/lib/shared/headers";
+import { parseBearer } from "@/lib/shared/headers";
 import { ServiceError } from "../service-error";
 import { findUserByKey, type User } from "../users/keys";
 import { jsonResponse, toErrorResponse } from "./answers";
@@ -76,7 +76,7 @@ function allRoutes(parts: Parts): Route[] {
 /** Missing, unknown and revoked keys get the same response. */
 async function requireUser(parts: Parts, request: Request): Promise<User> {
   const headerKey = request.headers.get("x-api-key")?.trim() || undefined;
-  const bearer = bearerIn(request.headers.get("authorization"));
+  const bearer = parseBearer(request.headers.get("authorization"));
   if (headerKey !== undefined && bearer !== undefined && headerKey !== bearer)
     throw new ServiceError("BAD_REQUEST", "The request has two different keys. Send one.");
   const key = headerKey ?? bearer;

@@ -6,7 +6,7 @@ import { copyFile, link, mkdir, readFile, rename, rm, utimes, writeFile } from "
 import { dirname, join } from "node:path";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { parseExactJson } from "@/lib/contract/json/parse-json";
-import { codeOf } from "@/lib/shared/error-codes";
+import { getErrorCode } from "@/lib/shared/error-codes";
 import { hashFile } from "@/lib/shared/files";
 import { blobPath } from "../assets/blob-store";
 import { type PlannedNode } from "./plan";
@@ -80,7 +80,7 @@ async function readEntry(path: string): Promise<Entry | undefined> {
 async function linkBlob(blob: string, target: string, hash: string): Promise<boolean> {
   try {
     await link(blob, target).catch(async (error: unknown) => {
-      if (codeOf(error) !== "EXDEV") throw error;
+      if (getErrorCode(error) !== "EXDEV") throw error;
             await copyFile(blob, target); // a shared folder is on another disk
     });
     if ((await hashFile(target)).hash === hash) return true;

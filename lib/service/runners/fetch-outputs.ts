@@ -6,8 +6,8 @@ import { isObject } from "@/lib/contract/json/json";
 import { toFileName } from "@/lib/contract/plain-line";
 import { type ExecutionError } from "@/lib/contract/schemas/execution";
 import { type OutputFile } from "@/lib/contract/views/outputs-view";
-import { pictureSizeOf } from "@/lib/shared/picture-size";
-import { freeBytes } from "@/lib/shared/readiness";
+import { readPictureSize } from "@/lib/shared/picture-size";
+import { getFreeBytes } from "@/lib/shared/readiness";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { getExtension } from "../assets/media-type";
 import { quotaExceeded, checkQuota, remainingQuota, readUsedBytes } from "../assets/quota";
@@ -36,7 +36,7 @@ export function fetchOutputs(job: RemoteJob, getTimes: JobListener["timesOf"]) {
   let isFailing = false;
   /** Prevents repeated downloads of files that exceed a limit. */
   let limitFailure: OutputFailure | undefined;
-  const maxJobBytes = freeBytes(folder) / 2;
+  const maxJobBytes = getFreeBytes(folder) / 2;
   let takenBytes = 0;
 
   const fetchOnce: Fetch = async (file) => {
@@ -192,7 +192,7 @@ export async function fetchOutput(
         isSlow ? { ...createFault("comes too slowly."), code: "timeout" } : createFault(`came with ${staged.size} of ${size ?? "unknown"} bytes.`),
       );
     }
-    const pictureSize = staged.mediaType.startsWith("image/") ? await pictureSizeOf(Buffer.concat(head)) : undefined;
+    const pictureSize = staged.mediaType.startsWith("image/") ? await readPictureSize(Buffer.concat(head)) : undefined;
     return ok({ ...staged, ...pictureSize });
   } catch (error) {
     if (asRefusal(error)?.code === "FILE_TOO_LARGE") return failed(tooLarge);

@@ -2,7 +2,7 @@ import { closeSync, fsyncSync, mkdirSync, openSync, readdirSync, readFileSync, r
 import { open } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { SqliteConnection } from "@/lib/shared/database/sqlite";
-import { codeOf, isFullDisk } from "@/lib/shared/error-codes";
+import { getErrorCode, isFullDisk } from "@/lib/shared/error-codes";
 
 export async function syncFolder(folder: string): Promise<void> {
   const handle = await open(folder, "r");
@@ -59,11 +59,11 @@ export function lockDataFolder(dataDir: string): DataLock {
   try {
     connection = acquireLock(lockFile);
   } catch (error) {
-    if (codeOf(error) === "SQLITE_BUSY")
+    if (getErrorCode(error) === "SQLITE_BUSY")
       throw new Error(
         `The data folder ${dataDir} is in use by process ${readPid(pidFile)}. Stop that process, or set another LIGHTDESK_DATA_DIR.`,
       );
-    if (codeOf(error) !== "SQLITE_NOTADB") throw error;
+    if (getErrorCode(error) !== "SQLITE_NOTADB") throw error;
     // The lock is taken before the file is read, so the file is stale.
     rmSync(lockFile);
     connection = acquireLock(lockFile);

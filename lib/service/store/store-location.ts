@@ -6,7 +6,7 @@ import { dirname, join } from "node:path";
 import { findUnfinishedCopy, leftBehindMessage } from "@/lib/shared/database/copy-tables";
 import { asStartFailure, isMissingTable, queryPostgres, type QueryRows } from "@/lib/shared/database/postgres";
 import { openReadOnly } from "@/lib/shared/database/sqlite-copy";
-import { writeWhole } from "@/lib/shared/files";
+import { writeAtomically } from "@/lib/shared/files";
 import { SERVICE_SCHEMA } from "./baseline";
 import { type Database, query } from "./database";
 
@@ -22,7 +22,7 @@ function readMark(dataDir: string): string | undefined {
 }
 
 export async function writeMark(dataDir: string, id: string): Promise<void> {
-  await writeWhole(getMarkPath(dataDir), `${id}\n`);
+  await writeAtomically(getMarkPath(dataDir), `${id}\n`);
 }
 
 export function removeMark(dataDir: string): void {

@@ -2,7 +2,7 @@
 
 import { isDeepStrictEqual } from "node:util";
 import { type Kysely, PostgresAdapter, type RawBuilder, sql } from "kysely";
-import { storable } from "../text";
+import { toStorableText } from "../text";
 
 const MAX_BATCH_ROWS = 500;
 const MAX_BATCH_BYTES = 8 * 1024 ** 2;
@@ -141,7 +141,7 @@ async function selectRows<DB>(database: Kysely<DB>, { name, columns, where }: Ta
     kind === "whole" ? sql`CAST(${sql.ref(column)} AS TEXT) AS ${sql.ref(column)}` : sql.ref(column),
   );
   const { rows } = await sql<Row>`SELECT ${sql.join(selected)} FROM ${sql.table(name)} WHERE ${where} AND ${rest}`.execute(database);
-  return rows.map((row) => Object.fromEntries(columns.map((column) => [column.name, storable(row[column.name])])));
+  return rows.map((row) => Object.fromEntries(columns.map((column) => [column.name, toStorableText(row[column.name])])));
 }
 
 const getValue = (row: Row, { name, kind }: Column) => (kind === "whole" && typeof row[name] === "string" ? BigInt(row[name]) : row[name]);

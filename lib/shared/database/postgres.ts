@@ -3,7 +3,7 @@
 import { type PostgresCursor, type PostgresPool, type PostgresQueryResult } from "kysely";
 import { type PoolConfig } from "pg";
 import { StoreUnavailable } from "../error-codes";
-import { storable } from "../text";
+import { toStorableText } from "../text";
 
 const MIN_VERSION = 150_000;
 const CONNECT_TIMEOUT_MS = 5_000;
@@ -51,7 +51,7 @@ export async function openPool({ url, max, statementMs, schema, isRounding = fal
       function query<Row>(text: string, parameters: readonly unknown[]): Promise<PostgresQueryResult<Row>>;
       function query(text: string | PostgresCursor<unknown>, parameters: readonly unknown[] = []): unknown {
         if (typeof text !== "string") throw new Error("no cursor is read");
-        return client.query(text, parameters.map(storable)).catch((error: unknown) => {
+        return client.query(text, parameters.map(toStorableText)).catch((error: unknown) => {
           const storeError = toStoreError(error);
           isBroken ||= storeError instanceof StoreUnavailable;
           throw storeError;

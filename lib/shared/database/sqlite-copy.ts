@@ -1,7 +1,7 @@
 // Copies a SQLite database online into a single file that only its owner can read, and checks its integrity.
 
 import { rm, writeFile } from "node:fs/promises";
-import { codeOf, isFullDisk } from "../error-codes";
+import { getErrorCode, isFullDisk } from "../error-codes";
 import { type Content, hashFile } from "../files";
 import { SqliteConnection } from "./sqlite";
 
@@ -16,7 +16,7 @@ export async function copyDatabase(from: string, to: string): Promise<Content> {
     await copySnapshot(from, to);
   } catch (error) {
     await rm(to, { force: true });
-    const code = String(codeOf(error));
+    const code = String(getErrorCode(error));
     if (!(error instanceof Error) || !code.startsWith("SQLITE_") || isFullDisk(error)) throw error;
     const reason = code.startsWith("SQLITE_BUSY")
       ? "is held by a process that started on a full disk: make room there and start it again"

@@ -1,8 +1,8 @@
 // SQLite through `node:sqlite`: built in on Node 22.16 and later, otherwise a prebuilt package. Errors have SQLite's names.
 
 import type * as Package from "@photostructure/sqlite";
-import { codeOf } from "../error-codes";
-import { storable } from "../text";
+import { getErrorCode } from "../error-codes";
+import { toStorableText } from "../text";
 
 type Module = Pick<typeof Package, "DatabaseSync" | "backup">;
 
@@ -142,7 +142,7 @@ export class SqliteStatement<Params extends unknown[] = unknown[], Row = unknown
       try {
         return work();
       } catch (error) {
-        if (codeOf(error) !== "ERR_OUT_OF_RANGE" || !/^\s*select\b/i.test(this.#statement.sourceSQL)) throw error;
+        if (getErrorCode(error) !== "ERR_OUT_OF_RANGE" || !/^\s*select\b/i.test(this.#statement.sourceSQL)) throw error;
       }
       this.#readRounded();
       return work();
@@ -190,5 +190,5 @@ export class SqliteStatement<Params extends unknown[] = unknown[], Row = unknown
 
 function toStorable(values: readonly unknown[]): readonly unknown[] {
   const [first] = values;
-  return (Array.isArray(first) ? first : values).map(storable);
+  return (Array.isArray(first) ? first : values).map(toStorableText);
 }

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it, vi } from "vitest";
 import { readEmbeddedWorkflow } from "@/lib/browser/embedded-workflow";
-import { bytesOfBlob } from "@/lib/browser/files/byte-source";
+import { createBlobSource } from "@/lib/browser/files/byte-source";
 import { appDefinitionSchema } from "@/lib/contract/apps/app";
 import { savedViewBodySchema } from "@/lib/contract/console";
 import { readMatchingDrawing } from "@/lib/contract/editor-workflow/drawing";
@@ -123,7 +123,7 @@ it("reads hostile keys in media metadata without touching a prototype", async ()
         glb(`{"asset":{"extras":{"prompt":${text},"workflow":${text}}},"constructor":${text}}`),
         await webp({ Model: `prompt:${text}`, Make: `__proto__:${text}` }),
       ])
-        await readEmbeddedWorkflow(bytesOfBlob(new Blob([new Uint8Array(bytes)])));
+        await readEmbeddedWorkflow(createBlobSource(new Blob([new Uint8Array(bytes)])));
       expect(prototypeMembers()).toEqual(before);
     }),
     { numRuns: 20 },

@@ -2,7 +2,7 @@
 import { readdirSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { readEmbeddedWorkflow } from "@/lib/browser/embedded-workflow";
-import { bytesAt, bytesOfBlob, type ByteSource, PartReadError } from "@/lib/browser/files/byte-source";
+import { openByteSource, createBlobSource, type ByteSource, PartReadError } from "@/lib/browser/files/byte-source";
 import { readWorkflow } from "@/lib/contract/workflow/graph";
 import { getDrawing } from "@/lib/contract/workflow/workflow-name";
 import { startLittleServer } from "@/tests/support/servers";
@@ -107,7 +107,7 @@ it.each([
 });
 
 it("doesn't blame the file for an unreadable part", async () => {
-  const source = { ...bytesOfBlob(new Blob([new Uint8Array(carrier("both.flac"))])), read: () => Promise.reject(new Error("gone")) };
+  const source = { ...createBlobSource(new Blob([new Uint8Array(carrier("both.flac"))])), read: () => Promise.reject(new Error("gone")) };
   await expect(readEmbeddedWorkflow(source)).rejects.toThrow("gone");
 });
 
@@ -133,7 +133,7 @@ const server = await startLittleServer((request, response) => {
 
 async function sourceAt(path: string): Promise<ByteSource> {
   isGone = false;
-  const source = await bytesAt(`${server.url}/${path}`);
+  const source = await openByteSource(`${server.url}/${path}`);
   if (!source.ok) throw new Error(source.failure.code);
   return source.value;
 }
@@ -151,5 +151,5 @@ it("reports an unreadable part and a missing file as service failures", async ()
   const source = await sourceAt("film");
   isGone = true;
   await expect(readEmbeddedWorkflow(source)).rejects.toBeInstanceOf(PartReadError);
-  expect(await bytesAt(`${server.url}/film`)).toMatchObject({ ok: false, failure: { status: 404 } });
+  expect(await openByteSource(`${server.url}/film`)).toMatchObject({ ok: false, failure: { status: 404 } });
 });

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import ts from "typescript";
 import { describe, expect, it, test } from "vitest";
 import { messagesByLanguage } from "@/lib/server/i18n/messages";
-import { type Language, languages, readLanguage } from "@/lib/shared/languages";
+import { type Language, languages, chooseLanguage } from "@/lib/shared/languages";
 import { icuArguments } from "@/tests/support/icu";
 
 /** Sentences by the path of their key. */
@@ -114,7 +114,7 @@ describe("the reader's language", () => {
     ["zh-CN", "en-GB", "zh-CN"],
     ["klingon", "zh-CN", "zh-CN"],
   ])("with %s chosen and %s accepted, uses %s", (chosen, accepted, language) => {
-    expect(readLanguage(chosen, accepted)).toBe(language);
+    expect(chooseLanguage(chosen, accepted)).toBe(language);
   });
 });
 

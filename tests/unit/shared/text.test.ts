@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { afterEach, describe, expect, it, test, vi } from "vitest";
 import { formatBytes } from "@/lib/shared/format";
-import { readTags } from "@/lib/shared/text";
+import { parseTags } from "@/lib/shared/text";
 
 describe("formatted sizes", () => {
   it.each([
@@ -34,7 +34,7 @@ it.each([
   [" a ,, b\na，ｂ ", ["a", "b", "ｂ"]],
   [" , \n", []],
 ])("%j is the tags %j", (text, tags) => {
-  expect(readTags(text)).toEqual(tags);
+  expect(parseTags(text)).toEqual(tags);
 });
 
 describe("urls", () => {

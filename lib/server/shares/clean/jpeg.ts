@@ -2,7 +2,7 @@
 // every other kept segment has exactly the length that its content requires.
 
 import "server-only";
-import { orientationIn } from "@/lib/shared/picture-size";
+import { parseOrientation } from "@/lib/shared/picture-size";
 import { readExactly, type MediaReader, NotCleanableError, writeOrientationExif, type Pieces } from "./pieces";
 
 const EXIF = "Exif\0\0";
@@ -23,7 +23,7 @@ export async function cleanJpeg(file: MediaReader, out: Pieces): Promise<void> {
     else if (marker === 0xee && name.startsWith("Adobe") && content.length >= 12)
       addOnce("Adobe", () => writeSegment(0xee, `Adobe\0d\0\0\0\0${String.fromCharCode(Math.min(2, content[11] ?? 0))}`));
     else if (marker === 0xe1 && name.startsWith(EXIF)) {
-      const orientation = orientationIn(content.subarray(EXIF.length));
+      const orientation = parseOrientation(content.subarray(EXIF.length));
       if (orientation !== 1) addOnce("Exif", () => writeSegment(0xe1, Buffer.concat([Buffer.from(EXIF, "latin1"), writeOrientationExif(orientation)])));
     } else if (marker < 0xe0 || marker === 0xda) {
       if (end > at + 2 && !isExact(marker, content)) throw new NotCleanableError("a segment of another length");

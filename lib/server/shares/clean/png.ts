@@ -4,7 +4,7 @@
 import "server-only";
 import { once } from "node:events";
 import { crc32, createInflate } from "node:zlib";
-import { orientationIn } from "@/lib/shared/picture-size";
+import { parseOrientation } from "@/lib/shared/picture-size";
 import { readExactly, MAX_EXIF_BYTES, type MediaReader, NotCleanableError, writeOrientationExif, type Pieces } from "./pieces";
 
 type Header = { width: number; height: number; bitsPerPixel: number; isInterlaced: boolean; depth: number; color: number };
@@ -70,7 +70,7 @@ export async function cleanPng(file: MediaReader, out: Pieces): Promise<void> {
         frame = beginFrame({ ...header, width: size.readUInt32BE(0), height: size.readUInt32BE(4) });
       }
     } else if (type === "eXIf" && !seenTypes.has("eXIf")) {
-      const orientation = orientationIn(await readExactly(file, at + 8, Math.min(length, MAX_EXIF_BYTES)));
+      const orientation = parseOrientation(await readExactly(file, at + 8, Math.min(length, MAX_EXIF_BYTES)));
       if (orientation !== 1) out.add(writePngChunk("eXIf", writeOrientationExif(orientation)));
     } else if (isFirst && lengthChecks[type]?.(length, header)) out.add(writePngChunk(type, await readExactly(file, at + 8, length)));
     seenTypes.add(type);

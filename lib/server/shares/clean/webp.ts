@@ -1,7 +1,7 @@
 // Removes everything but pixels, animation and orientation from WebP. Chunks around the pixels are rewritten with their defined length.
 
 import "server-only";
-import { orientationIn } from "@/lib/shared/picture-size";
+import { parseOrientation } from "@/lib/shared/picture-size";
 import { readExactly, MAX_EXIF_BYTES, type MediaReader, NotCleanableError, writeOrientationExif, type Pieces } from "./pieces";
 
 const ALPHA = 0x10;
@@ -74,7 +74,7 @@ async function readOrientationExif(file: MediaReader, chunks: readonly Chunk[]):
   const chunk = chunks.find(({ type }) => type === "EXIF");
   if (!chunk) return undefined;
   const exif = await readExactly(file, chunk.at, Math.min(chunk.length, MAX_EXIF_BYTES));
-  const orientation = orientationIn(exif.toString("latin1", 0, 6) === "Exif\0\0" ? exif.subarray(6) : exif);
+  const orientation = parseOrientation(exif.toString("latin1", 0, 6) === "Exif\0\0" ? exif.subarray(6) : exif);
   return orientation === 1 ? undefined : writeOrientationExif(orientation);
 }
 

@@ -6,7 +6,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { sql } from "kysely";
 import { findFamily } from "@/lib/contract/audit/audit-items";
 import { toPlainLine } from "@/lib/contract/plain-line";
-import { codeOf, isFullDisk, isStoreAway } from "@/lib/shared/error-codes";
+import { getErrorCode, isFullDisk, isStoreAway } from "@/lib/shared/error-codes";
 import { createLru } from "@/lib/shared/lru";
 import { type Database } from "../database";
 import { selectTexts } from "../dialect";
@@ -139,7 +139,7 @@ export function createAuditStore(database: Database) {
     try {
       await write(rows);
     } catch (error) {
-      const failsForAll = rows.length === 1 || isStoreAway(error) || isFullDisk(error) || String(codeOf(error)).startsWith("SQLITE_BUSY");
+      const failsForAll = rows.length === 1 || isStoreAway(error) || isFullDisk(error) || String(getErrorCode(error)).startsWith("SQLITE_BUSY");
       for (const row of rows) {
         if (failsForAll) failed.set(row, error);
         else await write([row]).catch((reason: unknown) => failed.set(row, reason));

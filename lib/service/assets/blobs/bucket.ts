@@ -3,7 +3,7 @@
 import { type GetObjectCommandOutput, type ListMultipartUploadsCommandOutput, type S3Client } from "@aws-sdk/client-s3";
 import { type BucketKeys, type BucketSetting } from "@/lib/service/blob-setting";
 import { OBJECT_STORE_FAILED } from "@/lib/service/service-error";
-import { codeOf } from "@/lib/shared/error-codes";
+import { getErrorCode } from "@/lib/shared/error-codes";
 import { type ContentHeaders } from "../blob-store";
 
 const CONNECT_TIMEOUT_MS = 5000;
@@ -31,7 +31,7 @@ export class BucketError extends Error {
 
 /** Checks the code, not the class, because bundlers load modules several times in one process. */
 export function isBucketError(error: unknown): error is BucketError {
-  return codeOf(error) === OBJECT_STORE_FAILED;
+  return getErrorCode(error) === OBJECT_STORE_FAILED;
 }
 
 export async function openBucket({ bucket, prefix, region, endpoint, isPathStyle }: BucketSetting, keys: BucketKeys) {

@@ -3,7 +3,7 @@ import { constants } from "node:fs";
 import { copyFile, link, mkdir, open, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { syncFolder } from "@/lib/service/store/data-folder";
-import { codeOf } from "@/lib/shared/error-codes";
+import { getErrorCode } from "@/lib/shared/error-codes";
 import { createLru } from "@/lib/shared/lru";
 import { type BlobBackend, blobPath, type Content, openFile } from "../blob-store";
 import { stageFile } from "../staged-file";
@@ -100,9 +100,9 @@ export function createFolderBackend(folder: string): SharedBackend {
     try {
       await link(staged.path, target);
     } catch (error) {
-      if (codeOf(error) === "EXDEV") return copyFromOtherDisk(staged, target);
+      if (getErrorCode(error) === "EXDEV") return copyFromOtherDisk(staged, target);
       // The same bytes were stored before. Unless the disk has damaged them, they are kept.
-      if (codeOf(error) !== "EEXIST") throw error;
+      if (getErrorCode(error) !== "EEXIST") throw error;
       if (isAgain) return false; // another process has stored them again at the same time
       const { size, mtimeMs } = await stat(target);
       if (size === staged.size && verifiedTimes.get(staged.hash) === mtimeMs) return true;
@@ -155,14 +155,14 @@ export function createFolderBackend(folder: string): SharedBackend {
       readFile(mark, "utf8").then(
         (text) => text.trim(),
         (error: unknown) => {
-          if (codeOf(error) !== "ENOENT") throw error;
+          if (getErrorCode(error) !== "ENOENT") throw error;
           return undefined;
         },
       ),
 
     async writeMark(text) {
       await writeFile(mark, text, { flag: "wx", mode: 0o600 }).catch((error: unknown) => {
-        if (codeOf(error) !== "EEXIST") throw error;
+        if (getErrorCode(error) !== "EEXIST") throw error;
       });
     },
   };

@@ -5,7 +5,7 @@ import { dirname } from "node:path";
 import { type Readable } from "node:stream";
 import { type ServiceLog } from "@/lib/service/options";
 import { asRefusal } from "@/lib/service/service-error";
-import { telemetry } from "@/lib/shared/telemetry";
+import { getTelemetry } from "@/lib/shared/telemetry";
 import { type BlobBackend, blobPath, type Content, type FindReferenced } from "../blob-store";
 import { evictOldest, sweepCacheFolder } from "../folders";
 import { stageStream } from "../staged-file";
@@ -24,7 +24,7 @@ export function createLocalCopies({ folder, temp, maxBytes, fetch, log }: Option
   const fetching = new Map<string, Promise<void>>();
   let bytes: number | undefined;
   let evicting: Promise<void> | undefined;
-  telemetry().metrics?.read("lightdesk_blob_copies_bytes", () => bytes);
+  getTelemetry().metrics?.read("lightdesk_blob_copies_bytes", () => bytes);
 
   async function evict(): Promise<void> {
     if (bytes !== undefined && bytes <= maxBytes) return;
@@ -43,7 +43,7 @@ export function createLocalCopies({ folder, temp, maxBytes, fetch, log }: Option
   }
 
   const forget = (hash: string) => rm(pathOf(hash), { force: true });
-  const countCopy = (result: "kept" | "fetched") => telemetry().metrics?.count("lightdesk_blob_copies_total", { result });
+  const countCopy = (result: "kept" | "fetched") => getTelemetry().metrics?.count("lightdesk_blob_copies_total", { result });
 
   async function fetchOne(hash: string): Promise<void> {
     const source = await fetch(hash).catch((error: unknown) => {

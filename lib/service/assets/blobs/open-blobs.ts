@@ -13,7 +13,7 @@ import { type Database, query } from "@/lib/service/store/database";
 import { type Processes } from "@/lib/service/store/processes";
 import { ensureStoreId } from "@/lib/service/store/store-location";
 import { PUBLIC_OWNER } from "@/lib/service/users/keys";
-import { writeWhole } from "@/lib/shared/files";
+import { writeAtomically } from "@/lib/shared/files";
 import { type BlobStore, createBlobStore, createLocalHolds, type FindReferenced } from "../blob-store";
 import { withBlobRow } from "../change-asset";
 import { type Folders } from "../folders";
@@ -31,12 +31,12 @@ function readNote(dataDir: string): string | undefined {
 
 export async function markMovedBlobs(dataDir: string, blobs: BlobSetting): Promise<void> {
   const location = blobs.kind === "folder" ? blobs.path : `s3://${blobs.bucket}/${blobs.prefix}`;
-  if (readNote(dataDir) !== location) await writeWhole(getNotePath(dataDir), `${location}\n`);
+  if (readNote(dataDir) !== location) await writeAtomically(getNotePath(dataDir), `${location}\n`);
 }
 
 /** A backup doesn't record its bucket, but the first start with LIGHTDESK_BLOBS does. */
 export async function markBucketBlobs(dataDir: string): Promise<void> {
-  await writeWhole(getNotePath(dataDir), "the bucket of the service that was backed up\n");
+  await writeAtomically(getNotePath(dataDir), "the bucket of the service that was backed up\n");
 }
 
 export function markLocalBlobs(dataDir: string): void {
