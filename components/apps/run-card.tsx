@@ -13,7 +13,7 @@ import { showToast } from "@/components/ui/toast-store";
 import { OutputMedia } from "@/components/viewer/output-media";
 import { type ViewerItem } from "@/components/viewer/use-viewing";
 import { callApi } from "@/lib/browser/api";
-import { apiPath, jobHref } from "@/lib/browser/urls";
+import { apiPath, toJobHref } from "@/lib/browser/urls";
 import { type AppField, type AppResult, type AppRun, type AppRunState, type AppValues, type AppView } from "@/lib/contract/apps/app";
 import { own } from "@/lib/contract/json/own";
 import { truncateText } from "@/lib/contract/plain-line";
@@ -93,7 +93,7 @@ export function RunCard({ app, run, before, marked, onMark, onOpen, onReuse, onC
             </Button>
           ) : null}
           {jobId === undefined ? null : (
-            <ButtonLink href={jobHref(jobId, app.connectionId)} size="small" tone="quiet">
+            <ButtonLink href={toJobHref(jobId, app.connectionId)} size="small" tone="quiet">
               {t("openJob")}
             </ButtonLink>
           )}

@@ -8,8 +8,8 @@ import { failureText } from "@/components/frame/failure/fault-owner";
 import { showToast } from "@/components/ui/toast-store";
 import { saveUrl } from "@/lib/browser/files/save-file";
 import { readFailure } from "@/lib/browser/read-answer";
-import { failureOfThrown } from "@/lib/browser/read-failure";
-import { apiPath, type ThumbnailEdge, thumbnailUrl, viewUrl, withQuery } from "@/lib/browser/urls";
+import { toFailure } from "@/lib/browser/read-failure";
+import { apiPath, type ThumbnailEdge, createThumbnailUrl, createViewUrl, withQuery } from "@/lib/browser/urls";
 import { isNotFound } from "@/lib/contract/failure";
 import { type AssetView, getAssetFile } from "@/lib/contract/views/asset-view";
 
@@ -47,12 +47,12 @@ export function pictureUrl(
   { connection, fit }: { connection?: string; fit?: "fill" } = {},
 ): string {
   const version = hash && previewId && previewId !== id ? `${hash}.${previewId}` : hash;
-  return thumbnailUrl({ asset: id, version, edge, fit, connection });
+  return createThumbnailUrl({ asset: id, version, edge, fit, connection });
 }
 
 /** The address of the whole file. */
 export function assetFileUrl(asset: Pick<AssetView, "file" | "hash" | "name" | "tags">, connection?: string): string {
-  return viewUrl({ ...getAssetFile(asset), connection });
+  return createViewUrl({ ...getAssetFile(asset), connection });
 }
 
 /** Whether this service serves files. A service with only the core API is checked with one file, once per tab. */
@@ -86,7 +86,7 @@ async function firstByteFailure(url: string) {
     if (response.ok || response.status === 416) return undefined;
     return readFailure(response.status, response.headers.get("retry-after"), await response.text());
   } catch (cause) {
-    return failureOfThrown(cause);
+    return toFailure(cause);
   } finally {
     stop.abort();
   }

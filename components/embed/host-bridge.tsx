@@ -15,7 +15,7 @@ import { saveFile } from "@/lib/browser/files/save-file";
 import { restartLive } from "@/lib/browser/live/use-live";
 import { persisted, tabStorage } from "@/lib/browser/persisted";
 import { readFailure } from "@/lib/browser/read-answer";
-import { failureOfThrown, isFailure } from "@/lib/browser/read-failure";
+import { toFailure, isFailure } from "@/lib/browser/read-failure";
 import { apiPath, withQuery } from "@/lib/browser/urls";
 import { type EmbedAppearance } from "@/lib/contract/embed/embed-pages";
 import { parseEmbedPath } from "@/lib/shared/console-paths";
@@ -153,7 +153,7 @@ function useDownloads(): void {
       if (!response.ok) throw readFailure(response.status, response.headers.get("retry-after"), await response.text());
       saveFile(name || nameIn(response.headers.get("content-disposition") ?? ""), await response.blob());
     } catch (error) {
-      const failure = isFailure(error) ? error : failureOfThrown(error);
+      const failure = isFailure(error) ? error : toFailure(error);
       showToast({ tone: "bad", text: failureText(errors, failure) });
     }
   });

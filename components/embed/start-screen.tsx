@@ -15,7 +15,7 @@ import {
   onHostMessage,
   postToHost,
 } from "@/lib/browser/embed/host-page";
-import { apiPath, outsidePath } from "@/lib/browser/urls";
+import { apiPath, toOutsidePath } from "@/lib/browser/urls";
 
 type Problem = "no-ticket" | "ticket" | "unreachable" | "console" | "storage" | "unknown-host";
 
@@ -51,7 +51,7 @@ export function StartScreen({ origins, from, ended }: { origins: readonly string
 
   if (isAlone) {
     const signIn = (
-      <a href={outsidePath(isEmbedUrl(from) ? from : "/")} className={buttonStyle()}>
+      <a href={toOutsidePath(isEmbedUrl(from) ? from : "/")} className={buttonStyle()}>
         {t("alone.signIn")}
       </a>
     );

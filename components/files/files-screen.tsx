@@ -16,7 +16,7 @@ import { Button } from "@/components/ui/controls/button";
 import { useDropTarget } from "@/components/ui/hooks/use-drop-target";
 import { useRouter } from "@/components/ui/link";
 import { type DroppedFiles, readDrop } from "@/lib/browser/files/dropped-files";
-import { initialOf, type TimedValue, useLive } from "@/lib/browser/live/use-live";
+import { toInitial, type TimedValue, useLive } from "@/lib/browser/live/use-live";
 import { type Capability } from "@/lib/contract/capabilities";
 import { type Failure } from "@/lib/contract/failure";
 import { type UserdataFile } from "@/lib/contract/operations/files";
@@ -66,7 +66,7 @@ export function FilesScreen({ query, openedPath, canChange, files }: FilesScreen
     () => (files: UserdataFile[]) => toFilesView(files, { dir, all, name, sort, order, offset }),
     [dir, all, name, sort, order, offset],
   );
-  const live = useLive(connection ? viewApiPath(query, connection) : undefined, { ...initialOf(first), read });
+  const live = useLive(connection ? viewApiPath(query, connection) : undefined, { ...toInitial(first), read });
   const view = live.value;
   const newFolders = useNewFolders(connection);
   const rows = view ? withNewFolders(view.rows, query, newFolders.paths) : noRows;

@@ -4,7 +4,7 @@ import { useState } from "react";
 import { Button } from "@/components/ui/controls/button";
 import { CopyButton } from "@/components/ui/controls/copy-button";
 import { type TextBeginning, readBeginning } from "@/lib/browser/files/byte-source";
-import { viewUrl } from "@/lib/browser/urls";
+import { createViewUrl } from "@/lib/browser/urls";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { type OutputView } from "@/lib/contract/views/outputs-view";
 
@@ -14,7 +14,7 @@ type OutputMediaProps = { view: OutputView; node: string; connection?: string; u
 /** An output that is no picture: a player, a text, or a named file to download. */
 export function OutputMedia({ view, node, connection, url }: OutputMediaProps) {
   const t = useTranslations("viewer.output");
-  const src = url ?? (view.file && viewUrl({ ...view.file, connection }));
+  const src = url ?? (view.file && createViewUrl({ ...view.file, connection }));
   const isPlayed = view.kind === "video" || view.kind === "audio";
   const text = view.text ?? (view.json === undefined ? undefined : writeExactJson(view.json, 2));
   return (

@@ -3,7 +3,7 @@
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { failed, type Result } from "@/lib/shared/result";
 import { confirmIdentity } from "./confirm";
-import { type ApiFailure, failureOfThrown } from "./read-failure";
+import { type ApiFailure, toFailure } from "./read-failure";
 import { apiPath } from "./urls";
 
 export type CallInit = Omit<RequestInit, "body"> & { body?: BodyInit | null; json?: unknown };
@@ -31,9 +31,9 @@ async function callOnce<T>(path: `/${string}`, init: CallInit): Promise<Result<T
       headers: requestHeaders,
       ...(json !== undefined && { body: writeExactJson(json) }),
     });
-    const [body, { readAnswer }] = await Promise.all([response.text(), reader]);
+    const [body, { parseResponse }] = await Promise.all([response.text(), reader]);
     const { status } = response;
-    const result = readAnswer<T>(response, body);
+    const result = parseResponse<T>(response, body);
     notifyResponse({
       path,
       method: rest.method ?? "GET",
@@ -43,7 +43,7 @@ async function callOnce<T>(path: `/${string}`, init: CallInit): Promise<Result<T
     });
     return result;
   } catch (cause) {
-    return failed(failureOfThrown(cause));
+    return failed(toFailure(cause));
   }
 }
 

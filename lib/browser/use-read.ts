@@ -5,7 +5,7 @@ import { type ApiFailure } from "./read-failure";
 
 type Key = readonly unknown[] | string | false | undefined;
 
-/** Reads once per key. A failure is kept until `mutate` is called. */
+/** Reads once per key. A failure remains until `mutate` is called. */
 export function useRead<T>(key: Key, read: () => Promise<Result<T, ApiFailure>>, options: SWRConfiguration<T, ApiFailure> = {}) {
   return useSWR<T, ApiFailure>(key || null, async () => unwrapResult(await read()), {
     revalidateOnFocus: false,
@@ -14,7 +14,7 @@ export function useRead<T>(key: Key, read: () => Promise<Result<T, ApiFailure>>,
   });
 }
 
-/** Sends one request at a time, and keeps the last one's failure. */
+/** Sends one request at a time, and stores the last failure. */
 export function useRequests<Act extends string>() {
   const [busyWith, setBusyWith] = useState<Act>();
   const [failure, setFailure] = useState<ApiFailure>();

@@ -18,7 +18,7 @@ import { Picture } from "@/components/ui/pictures/picture";
 import { showToast } from "@/components/ui/toast-store";
 import { callApi } from "@/lib/browser/api";
 import { type ApiFailure } from "@/lib/browser/read-failure";
-import { apiPath, thumbnailUrl, withQuery } from "@/lib/browser/urls";
+import { apiPath, createThumbnailUrl, withQuery } from "@/lib/browser/urls";
 import { type AppDefinition, type AppView } from "@/lib/contract/apps/app";
 import { addDefault } from "@/lib/contract/apps/fill";
 import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
@@ -194,7 +194,7 @@ function AboutCard({ definition: { title, text, tags, cover }, connection, onCha
       />
       <div role="group" aria-label={t("cover")} className="flex flex-wrap items-center gap-3">
         <Picture
-          src={cover === undefined ? undefined : thumbnailUrl({ connection, asset: cover, edge: 256 })}
+          src={cover === undefined ? undefined : createThumbnailUrl({ connection, asset: cover, edge: 256 })}
           alt={cover === undefined ? "" : t("cover")}
           width={128}
           height={72}

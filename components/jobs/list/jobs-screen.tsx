@@ -10,7 +10,7 @@ import { type OpenPanel, useOpenPanel, useOpenPanelId } from "@/components/frame
 import { Button } from "@/components/ui/controls/button";
 import { useOnFirstInteraction } from "@/components/ui/hooks/use-on-first-interaction";
 import { ButtonLink } from "@/components/ui/link";
-import { jobHref } from "@/lib/browser/urls";
+import { toJobHref } from "@/lib/browser/urls";
 import { type JobSearchQuery } from "@/lib/contract/console";
 import { parseInputIds } from "@/lib/contract/jobs/job-list";
 import { choiceOfOne, type ColumnChoice, DEFAULT_CHOICE, shownInputs, useColumnChoice, withInputs } from "../columns/column-choice";
@@ -116,7 +116,7 @@ export function JobListScreen({
   useEffect(() => {
     if (viewInputs !== "") showInputs(viewInputs);
   }, [viewInputs]);
-  const pageOf = useCallback((id: string) => jobHref(id, connectionParam), [connectionParam]);
+  const pageOf = useCallback((id: string) => toJobHref(id, connectionParam), [connectionParam]);
   const openPanel = useOpenPanel("job", pageOf);
   const request = useMemo(() => requestQuery(list, query), [list, query]);
   const shared = { rows, connection };

@@ -2,7 +2,7 @@
 // Guarantees: never throws; ignores a mask of another size.
 
 import { callApi } from "@/lib/browser/api";
-import { viewUrl, withQuery } from "@/lib/browser/urls";
+import { createViewUrl, withQuery } from "@/lib/browser/urls";
 import { readOrientation, listParts, detectPictureKind } from "@/lib/shared/picture-size";
 import { type Coverage } from "../drawing/coverage";
 import { type Size } from "../drawing/geometry";
@@ -27,7 +27,7 @@ export async function readLayer(
   { connection }: MaskSource,
   { signal }: FetchOptions,
 ): Promise<Coverage | undefined> {
-  const fetched = await fetchFile(viewUrl({ filename: layer, type: "input", connection }), { signal });
+  const fetched = await fetchFile(createViewUrl({ filename: layer, type: "input", connection }), { signal });
   const coverage = fetched.ok ? await readOrNothing(fetched.value, "layer", size) : "unreadable";
   return typeof coverage === "object" ? coverage : undefined;
 }

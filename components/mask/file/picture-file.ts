@@ -2,8 +2,8 @@
 // Guarantees: pure; the most reliable name is first. It is sent to POST /api/upload/mask as original_ref.
 
 import { readFailure } from "@/lib/browser/read-answer";
-import { type ApiFailure, failureOfThrown } from "@/lib/browser/read-failure";
-import { type FileName, viewUrl } from "@/lib/browser/urls";
+import { type ApiFailure, toFailure } from "@/lib/browser/read-failure";
+import { type FileName, createViewUrl } from "@/lib/browser/urls";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { textOf } from "@/lib/contract/json/json";
 import { type AssetView, getAssetFile } from "@/lib/contract/views/asset-view";
@@ -64,7 +64,7 @@ export function sourceOfFile(file: Required<FileName>, title: string, connection
 
 /** The address as a page requests it, with a query. */
 export function addressOf({ connection, target }: Pick<MaskSource, "connection" | "target">, file: FileName): string {
-  return target ? target.urlOf(file) : viewUrl({ ...file, connection });
+  return target ? target.urlOf(file) : createViewUrl({ ...file, connection });
 }
 
 /** Sends known fields only; some services require a subfolder, even an empty one. */
@@ -116,7 +116,7 @@ export async function fetchFile(address: string, { signal, onProgress }: FetchOp
     }
     return await readBody(response, contentLength, { stop, onProgress });
   } catch (cause) {
-    return failed({ kind: "failed", failure: failureOfThrown(cause) });
+    return failed({ kind: "failed", failure: toFailure(cause) });
   } finally {
     signal?.removeEventListener("abort", stop);
   }

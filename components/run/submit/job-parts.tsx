@@ -6,7 +6,7 @@ import { useRunProgress } from "@/components/frame/job-status";
 import { Button } from "@/components/ui/controls/button";
 import { Picture } from "@/components/ui/pictures/picture";
 import { ProgressBar } from "@/components/ui/skeleton";
-import { livePreviewUrl } from "@/lib/browser/urls";
+import { createLivePreviewUrl } from "@/lib/browser/urls";
 import { own } from "@/lib/contract/json/own";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { getNodeName } from "@/lib/contract/workflow/graph";
@@ -44,7 +44,7 @@ export function JobProgress({
       </p>
       {previewVersion === undefined || outputs ? null : (
         <Picture
-          src={livePreviewUrl({ connection, jobId: id, version: previewVersion })}
+          src={createLivePreviewUrl({ connection, jobId: id, version: previewVersion })}
           alt={t("preview")}
           width={256}
           height={256}

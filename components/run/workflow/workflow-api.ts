@@ -4,7 +4,7 @@ import { type SampleName } from "@/components/frame/samples/samples";
 import { callApi } from "@/lib/browser/api";
 import { openByteSource, type ByteSource } from "@/lib/browser/files/byte-source";
 import { type ApiFailure } from "@/lib/browser/read-failure";
-import { apiPath, viewUrl, withQuery } from "@/lib/browser/urls";
+import { apiPath, createViewUrl, withQuery } from "@/lib/browser/urls";
 import { type AppDefinition } from "@/lib/contract/apps/app";
 import { addFolderPath } from "@/lib/contract/assets/file-refs";
 import { type UserdataFile } from "@/lib/contract/operations/files";
@@ -52,7 +52,7 @@ export function createWorkflowApi(connection: string | undefined, shipsPictures:
     readApp: (id) => callApi<AppDefinition>(`/api/apps/${encodeURIComponent(id)}/workflow`, { cache: "no-store" }),
     readJob: (id) => callApi(withQuery(`/api/jobs/${encodeURIComponent(id)}`, { connection }), { cache: "no-store" }),
     readStored: (path) => openByteSource(apiPath(withQuery(`/api/userdata/${encodeURIComponent(path)}`, { connection }))),
-    readFile: (asset) => openByteSource(viewUrl({ ...getAssetFile(asset), connection })),
+    readFile: (asset) => openByteSource(createViewUrl({ ...getAssetFile(asset), connection })),
     listStored: async () => {
       const path = withQuery("/api/userdata", { dir: FOLDER, recurse: true, connection });
       const files = await callApi<UserdataFile[]>(path, { cache: "no-store" });

@@ -11,7 +11,7 @@ import { EmptyState } from "@/components/ui/empty-state";
 import { useRouter } from "@/components/ui/link";
 import { durationText } from "@/components/ui/time/relative-time";
 import { useNumberFormat, useTimeFormat } from "@/components/ui/time/use-time-format";
-import { initialOf, type TimedValue, useLive } from "@/lib/browser/live/use-live";
+import { toInitial, type TimedValue, useLive } from "@/lib/browser/live/use-live";
 import { apiPath, withQuery } from "@/lib/browser/urls";
 import { type Failure } from "@/lib/contract/failure";
 import { toSearchValues } from "@/lib/contract/params";
@@ -61,7 +61,7 @@ function Usage({ query, usage }: UsageScreenProps) {
   const t = useTranslations("usage");
   const clock = useTimeFormat();
   const path = withQuery("/api/console/usage", toSearchValues(usageParams, query));
-  const live = useLive(path, { ...initialOf(use(usage)), read: same });
+  const live = useLive(path, { ...toInitial(use(usage)), read: same });
   const notice = live.failure ? <FailureMessage failure={live.failure} onRetry={() => void live.refresh()} /> : null;
   if (!live.value) return notice;
   const { rows, isOfAll, fromMs, toMs } = live.value;

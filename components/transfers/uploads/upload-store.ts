@@ -3,7 +3,7 @@
 // that would meet every file holds the waiting ones; failed files and alarms stay until a person deals with them.
 
 import { CONSOLE_UNREACHABLE } from "@/lib/browser/read-failure";
-import { type Speeds, withSample } from "@/lib/browser/uploads/upload";
+import { type Speeds, addSample } from "@/lib/browser/uploads/upload";
 import { createUploadQueue } from "@/lib/browser/uploads/upload-queue";
 import { type Failure } from "@/lib/contract/failure";
 import { createUuid } from "@/lib/shared/text";
@@ -48,7 +48,7 @@ export function createUploadStore(ports: UploadPorts, news: Partial<UploadNews> 
   function conditionsOf(connection: string | undefined): UploadConditions {
     const service = services.get(connection) ?? {};
     services.set(connection, service);
-    return { service, speeds: () => speeds, measured: (speed, sample) => (speeds = withSample(speeds, speed, sample)) };
+    return { service, speeds: () => speeds, measured: (speed, sample) => (speeds = addSample(speeds, speed, sample)) };
   }
 
   /** Files of any kind are stored; a picture that cannot be read is marked. */

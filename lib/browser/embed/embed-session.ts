@@ -3,7 +3,7 @@
 import { type EmbedSessionStarted } from "@/lib/contract/embed/embedding";
 import { callApi } from "../api";
 import { type ApiFailure, CONSOLE_UNREACHABLE } from "../read-failure";
-import { outsidePath } from "../urls";
+import { toOutsidePath } from "../urls";
 import { type TicketMessage } from "./host-page";
 
 const WORKER_TIMEOUT_MS = 10_000;
@@ -58,7 +58,7 @@ export function isSessionInMemory(): boolean {
 async function storeBearer(newBearer: string): Promise<boolean> {
   try {
     const { serviceWorker } = navigator;
-    await serviceWorker.register(outsidePath("/embed-worker.js"), { scope: outsidePath("/embed/") });
+    await serviceWorker.register(toOutsidePath("/embed-worker.js"), { scope: toOutsidePath("/embed/") });
     const { active } = await serviceWorker.ready;
     if (!active || (await queryWorker(active, { kind: "keep", bearer: newBearer })) !== newBearer) return false;
     bearer = newBearer;

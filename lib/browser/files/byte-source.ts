@@ -1,7 +1,7 @@
 import { type Failure } from "@/lib/contract/failure";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { readFailure } from "../read-answer";
-import { type ApiFailure, failureOfThrown } from "../read-failure";
+import { type ApiFailure, toFailure } from "../read-failure";
 
 type FirstBytesResult = { bytes: Uint8Array<ArrayBuffer>; isWhole: boolean; size?: number };
 
@@ -18,7 +18,7 @@ export async function readFirstBytes(src: string, maxBytes: number, from = 0): P
     const size = /\/(\d+)$/.exec(response.headers.get("content-range") ?? "")?.[1];
     return ok({ ...(await readUpTo(response, maxBytes)), ...(response.status === 206 && size !== undefined && { size: Number(size) }) });
   } catch (cause) {
-    return failed(failureOfThrown(cause));
+    return failed(toFailure(cause));
   }
 }
 

@@ -6,8 +6,8 @@ import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { isObject, textOf } from "@/lib/contract/json/json";
 import { parseJson } from "@/lib/contract/json/parse-json";
 import { LIVE_PATH } from "@/lib/contract/live";
-import { readAnswer, readFailure } from "../read-answer";
-import { type ApiFailure, failureOfThrown, isFailure } from "../read-failure";
+import { parseResponse, readFailure } from "../read-answer";
+import { type ApiFailure, toFailure, isFailure } from "../read-failure";
 
 /** `data`: JSON as sent by the console. Only tabs that show the topic parse it. */
 export type StreamEvent = { event: string; data: string; topic?: string; id?: string };
@@ -74,7 +74,7 @@ export function createLiveStream({ request, onEvent, onFailure, onState, times, 
     startedMs = Date.now();
     const isStream = hasStream && Date.now() >= requestsUntilMs;
     const outcome = await (isStream ? readStream(controller) : readOnce(controller)).catch((cause: unknown): Outcome =>
-      controller.signal.reason === "silent" ? "silent" : { failure: failureOfThrown(cause) },
+      controller.signal.reason === "silent" ? "silent" : { failure: toFailure(cause) },
     );
     if (current !== controller) return;
     current = undefined;
@@ -150,7 +150,7 @@ export function createLiveStream({ request, onEvent, onFailure, onState, times, 
         clearTimeout(watchdog);
         watchdog = setTimeout(abort, limits.silenceMs);
       }
-      return hasReceived ? "closed" : { failure: failureOfThrown(undefined) };
+      return hasReceived ? "closed" : { failure: toFailure(undefined) };
     } catch (cause) {
       // The stream was interrupted. The next attempt shows whether the console is reachable.
       if (hasReceived && !controller.signal.aborted) return "closed";
@@ -165,7 +165,7 @@ export function createLiveStream({ request, onEvent, onFailure, onState, times, 
     const watchdog = setTimeout(() => controller.abort("late"), limits.silenceMs);
     const body = async () => {
       const response = await requestEvents({ format: "json" }, signal);
-      return readAnswer<{ id?: unknown; events?: unknown }>(response, await response.text());
+      return parseResponse<{ id?: unknown; events?: unknown }>(response, await response.text());
     };
     const result = await body().finally(() => clearTimeout(watchdog));
     if (!result.ok) return result;

@@ -1,7 +1,7 @@
 // Outputs and progress of running jobs, as services report them on the WebSocket; kept in memory and bounded.
 
 import "server-only";
-import { type ComfyMessage, readMessage } from "@/lib/comfyui/socket";
+import { type ComfyMessage, parseMessage } from "@/lib/comfyui/socket";
 import { type JsonObject, numberOf, objectOf } from "@/lib/contract/json/json";
 import { parseJson } from "@/lib/contract/json/parse-json";
 import { type Outputs, outputsSchema } from "@/lib/contract/schemas/execution";
@@ -206,7 +206,7 @@ export function isStateChange(message: string): boolean {
 
 /** Returns the id of the job with a new report. */
 function applyText(jobs: Subscription["jobs"], text: string | Uint8Array, atMs: number): string | undefined {
-  const message = isNeeded(text) ? readMessage(parseJson(text)) : undefined;
+  const message = isNeeded(text) ? parseMessage(parseJson(text)) : undefined;
   if (message?.jobId === undefined) return undefined;
   const report = jobs.get(message.jobId) ?? unknownJob;
   const next =

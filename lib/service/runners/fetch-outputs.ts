@@ -1,6 +1,6 @@
 import { basename } from "node:path/posix";
 import { setTimeout as sleep } from "node:timers/promises";
-import { type ComfyServer, type ExchangeFailure, invalidAnswer } from "@/lib/comfyui/http";
+import { type ComfyServer, type ExchangeFailure, createInvalidResponse } from "@/lib/comfyui/http";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { isObject } from "@/lib/contract/json/json";
 import { toFileName } from "@/lib/contract/plain-line";
@@ -164,7 +164,7 @@ export async function fetchOutput(
   const result = await server.open(file);
   if (!result.ok) return result;
   const { bytes, size } = result.value;
-  const createFault = (reason: string): FetchFailure => invalidAnswer(`Its file ${file.filename} ${reason}`);
+  const createFault = (reason: string): FetchFailure => createInvalidResponse(`Its file ${file.filename} ${reason}`);
   const tooLarge: FetchFailure = { ...createFault(`has more than ${maxBytes} bytes.`), isTooLarge: true };
   if (size !== undefined && size > maxBytes) {
     bytes.destroy();

@@ -1,4 +1,4 @@
-import { readStatus } from "@/lib/comfyui/client";
+import { parseStatus } from "@/lib/comfyui/client";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { isObject, type JsonObject, objectOf, textOf } from "@/lib/contract/json/json";
 import { own } from "@/lib/contract/json/own";
@@ -22,7 +22,7 @@ const MAX_TEXT_LENGTH = 4 * 1024 ** 2;
 export function readEnding(entry: unknown): Ending | undefined {
   const { status, outputs } = objectOf(entry) ?? {};
   if (!isObject(outputs)) return undefined;
-  const { word, error, isInterrupted } = readStatus(status);
+  const { word, error, isInterrupted } = parseStatus(status);
   if (error) return { kind: "error", error: boundError(executionErrorSchema.parse(error)) };
   if (isInterrupted) return { kind: "interrupted" };
   return word === "success" ? { kind: "success" } : undefined;

@@ -1,5 +1,5 @@
-import { clientOf, type QueueItem, removeFromServer } from "@/lib/comfyui/client";
-import { type ComfyServer, comfyServer, type ExchangeFailure } from "@/lib/comfyui/http";
+import { getClient, type QueueItem, removeFromServer } from "@/lib/comfyui/client";
+import { type ComfyServer, createComfyServer, type ExchangeFailure } from "@/lib/comfyui/http";
 import { type Traffic } from "@/lib/comfyui/socket";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { isStoreAway } from "@/lib/shared/error-codes";
@@ -57,13 +57,13 @@ export function lostOutcome(reason: string, counts = true): RunOutcome {
 export async function shouldGoElsewhere(job: RemoteJob, items: readonly QueueItem[]): Promise<boolean> {
   if (items.length === 0 || !(await job.isFreeElsewhere())) return false;
   const ownClients = await findOpenClients(job.database, job.runner.id);
-  if (items.every((item) => ownClients.has(clientOf(item) ?? ""))) return false;
+  if (items.every((item) => ownClients.has(getClient(item) ?? ""))) return false;
   job.reportBusy();
   return true;
 }
 
 export const removeFromRunner = ({ runner, attempt }: RemoteJob, promptId: string) =>
-  removeFromServer(comfyServer(runner.address), { promptId, clientId: attempt.clientId });
+  removeFromServer(createComfyServer(runner.address), { promptId, clientId: attempt.clientId });
 
 /** Retries while the database is unavailable, because the runner continues with the job. */
 export function retryUntilDeadline<T>({ limits, signal }: RemoteJob, work: () => Promise<T>): Promise<T> {

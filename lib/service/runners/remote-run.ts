@@ -1,7 +1,7 @@
 // One attempt at a job on a runner: submits it once and watches it until it ends or is lost.
 
 import { findEnded, findJob, type JobLocation } from "@/lib/comfyui/client";
-import { comfyServer, type ExchangeFailure, limitExceededFailure } from "@/lib/comfyui/http";
+import { createComfyServer, type ExchangeFailure, createLimitFailure } from "@/lib/comfyui/http";
 import { sleep } from "@/lib/shared/async";
 import { ok } from "@/lib/shared/result";
 import { createServiceError, type RunEvent, type RunOutcome } from "../nodes/run";
@@ -161,10 +161,10 @@ export function runRemotely(parts: RemoteParts, order: RemoteOrder, on: (event: 
   };
   /** rounds.ts removes the job from the runner. */
   const endOverLimits = (message: string) => {
-    order.reportProblem(limitExceededFailure(message));
+    order.reportProblem(createLimitFailure(message));
     endEarly(lostOutcome(`${order.runner.label}: ${message}`));
   };
-  const server = comfyServer(order.runner.address, aborter.signal);
+  const server = createComfyServer(order.runner.address, aborter.signal);
   const job: RemoteJob = { ...parts, ...order, on: report, signal: aborter.signal, server };
   const work = runAttempt(job, endOverLimits).catch((error: unknown): RunOutcome => {
     if (aborter.signal.aborted) return { kind: "left" };

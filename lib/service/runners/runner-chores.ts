@@ -1,7 +1,7 @@
 // Checks runners, reads their catalogues, and removes lost attempts from them.
 
 import { removeFromServer } from "@/lib/comfyui/client";
-import { comfyServer } from "@/lib/comfyui/http";
+import { createComfyServer } from "@/lib/comfyui/http";
 import { type Chore } from "../housekeeping";
 import { type ServiceLog } from "../options";
 import { type Database, type Transaction } from "../store/database";
@@ -65,7 +65,7 @@ async function checkRunners(stores: Stores): Promise<void> {
 }
 
 async function checkRunnerRow({ database, now, log, signal }: Stores, row: RunnerRow): Promise<void> {
-  const server = comfyServer(row.address ?? "", signal);
+  const server = createComfyServer(row.address ?? "", signal);
   const health = await readHealth(server);
   if (signal.aborted) return;
   if (!health.ok) {
@@ -101,7 +101,7 @@ async function clearLostAttempts({ database, now, signal }: Stores, runners: rea
   for (const { id, address } of runners) {
     for (const attempt of await findLostAttempts(database, id, now() - MAX_ARRIVAL_MS)) {
       const prompt = { promptId: attempt.prompt_id, clientId: attempt.client_id };
-      if (address === null || signal.aborted || !(await removeFromServer(comfyServer(address, signal), prompt))) break;
+      if (address === null || signal.aborted || !(await removeFromServer(createComfyServer(address, signal), prompt))) break;
       await database.commit((tx) => markCleared(tx, attempt));
     }
   }

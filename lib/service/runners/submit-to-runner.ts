@@ -3,8 +3,8 @@
 import { openAsBlob } from "node:fs";
 import { extname } from "node:path/posix";
 import { FormData } from "undici";
-import { readableItems } from "@/lib/comfyui/client";
-import { type ExchangeFailure, invalidAnswer } from "@/lib/comfyui/http";
+import { selectReadable } from "@/lib/comfyui/client";
+import { type ExchangeFailure, createInvalidResponse } from "@/lib/comfyui/http";
 import { withSpellingsOf, writeExactJson } from "@/lib/contract/json/exact-json";
 import { isObject, objectOf, textOf } from "@/lib/contract/json/json";
 import { parseJson } from "@/lib/contract/json/parse-json";
@@ -28,7 +28,7 @@ export async function submitToRunner(job: RemoteJob, jobListener: JobListener): 
   const { runner, attempt, server } = job;
   if (await job.isFreeElsewhere()) {
     const queue = await server.queue();
-    if (queue.ok && (await shouldGoElsewhere(job, readableItems(queue.value.queue_running, queue.value.queue_pending))))
+    if (queue.ok && (await shouldGoElsewhere(job, selectReadable(queue.value.queue_running, queue.value.queue_pending))))
       return failed(lostOutcome(`${runner.label} is busy with the work of others.`, false));
   }
   const names = await sendInputs(job);
@@ -88,7 +88,7 @@ async function sendInput({ server }: RemoteJob, input: RemoteInput): Promise<Res
   if (!result.ok) return result;
   const reply = objectOf(result.value);
   const filename = textOf(reply?.name);
-  if (filename === undefined) return failed(invalidAnswer("It doesn't return the name of an uploaded file."));
+  if (filename === undefined) return failed(createInvalidResponse("It doesn't return the name of an uploaded file."));
   return ok(toPath({ filename, subfolder: textOf(reply?.subfolder) }));
 }
 

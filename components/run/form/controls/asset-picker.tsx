@@ -7,7 +7,7 @@ import { Button } from "@/components/ui/controls/button";
 import { CheckField, SearchField } from "@/components/ui/controls/fields";
 import { Dialog } from "@/components/ui/dialog";
 import { useRange } from "@/components/ui/hooks/use-range";
-import { thumbnailUrl } from "@/lib/browser/urls";
+import { createThumbnailUrl } from "@/lib/browser/urls";
 import { useRead } from "@/lib/browser/use-read";
 import { MASK_LAYER_TAG } from "@/lib/contract/assets/file-refs";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
@@ -104,7 +104,7 @@ function PickerBody({ picture, isMany = false, onClose, onPicked }: Omit<AssetPi
       <AssetChoices
         label={t("list")}
         assets={pictures}
-        srcOf={(asset) => thumbnailUrl({ asset, edge: 256, connection: picture.connection })}
+        srcOf={(asset) => createThumbnailUrl({ asset, edge: 256, connection: picture.connection })}
         chosen={isMany ? selection : undefined}
         onClick={press}
       />

@@ -2,7 +2,7 @@
 
 import "server-only";
 import { z } from "zod";
-import { viewPath } from "@/lib/comfyui/client";
+import { toViewPath } from "@/lib/comfyui/client";
 import { isObject, textOf } from "@/lib/contract/json/json";
 import { getMediaKind, type OutputFile } from "@/lib/contract/views/outputs-view";
 import { readBytes } from "../streams";
@@ -56,7 +56,7 @@ function toAsset(asset: unknown): unknown {
   const isPicture = getMediaKind({ names: [textOf(asset.name)], types: [textOf(asset.mime_type)] }) === "image";
   // A temporary picture has no preview, but can still be opened.
   const needsPreview = file !== undefined && isPicture && textOf(asset.preview_url) === undefined;
-  const preview = needsPreview && { preview_url: `/api${viewPath(file)}` };
+  const preview = needsPreview && { preview_url: `/api${toViewPath(file)}` };
   return { ...asset, ...Object.fromEntries(timesWithZone), file, ...preview };
 }
 

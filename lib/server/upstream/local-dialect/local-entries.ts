@@ -2,7 +2,7 @@
 // Unreadable entries become rows that the contract's schema counts as unreadable. A job has only the times and outputs of its entry.
 
 import "server-only";
-import { extraSchema, type HistoryEntry, type QueueItem, readEntry, readItem, readStatus } from "@/lib/comfyui/client";
+import { extraSchema, type HistoryEntry, type QueueItem, parseEntry, parseItem, parseStatus } from "@/lib/comfyui/client";
 import { isObject, type JsonObject, objectOf, textOf } from "@/lib/contract/json/json";
 import { outputsSchema } from "@/lib/contract/schemas/execution";
 import { toMilliseconds } from "@/lib/contract/times";
@@ -27,7 +27,7 @@ export function toEndedJobs(history: JsonObject, max: number): LocalJob[] {
   return Object.entries(history)
     .slice(-max)
     .map(([id, entry]): LocalJob => {
-      const parsedEntry = readEntry(entry);
+      const parsedEntry = parseEntry(entry);
       return parsedEntry ? toEndedJob(id, parsedEntry) : { id };
     })
     .reverse();
@@ -35,7 +35,7 @@ export function toEndedJobs(history: JsonObject, max: number): LocalJob[] {
 
 function toEndedJob(id: string, { prompt, outputs, status }: Partial<HistoryEntry>): LocalJob {
   const [priority, , , extra] = prompt ?? [];
-  const { word, isInterrupted, error, startedAt, endedAt } = readStatus(status);
+  const { word, isInterrupted, error, startedAt, endedAt } = parseStatus(status);
   const files = listOutputs(outputsSchema.catch({}).parse(outputs ?? {}));
   return {
     id,
@@ -55,9 +55,9 @@ function toEndedJob(id: string, { prompt, outputs, status }: Partial<HistoryEntr
 export function toJobDetails(id: string, entry: unknown): LocalJob {
   if (!isObject(entry)) return { id, status: "unknown" };
   const { outputs, status } = entry;
-  const prompt = readItem(entry.prompt);
+  const prompt = parseItem(entry.prompt);
   const job = toEndedJob(id, { outputs, status, prompt });
-  return { ...job, execution_error: readStatus(status).error, outputs, execution_status: status, ...(prompt && toWorkflow(prompt)) };
+  return { ...job, execution_error: parseStatus(status).error, outputs, execution_status: status, ...(prompt && toWorkflow(prompt)) };
 }
 
 /** Empty for an item that was read without its nodes. */

@@ -2,7 +2,7 @@
 
 import "server-only";
 import { z } from "zod";
-import { findJob, readableItems } from "@/lib/comfyui/client";
+import { findJob, selectReadable } from "@/lib/comfyui/client";
 import { own } from "@/lib/contract/json/own";
 import { jobsQuerySchema } from "@/lib/contract/schemas/job";
 import { toMilliseconds } from "@/lib/contract/times";
@@ -157,7 +157,7 @@ async function readJob(exchange: LocalExchange): Promise<Response> {
   const job = jobSchema.parse(await unwrap(readLocal(response)));
   if (job.workflow !== undefined || !["pending", "in_progress"].includes(job.status)) return jsonResponse(job);
   const { queue_running, queue_pending } = await unwrap(exchange.server.queue());
-  const item = readableItems(queue_running, queue_pending).find(([, one]) => one === job.id);
+  const item = selectReadable(queue_running, queue_pending).find(([, one]) => one === job.id);
   return jsonResponse({ ...job, ...(item && toWorkflow(item)) });
 }
 

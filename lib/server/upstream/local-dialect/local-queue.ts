@@ -2,7 +2,7 @@
 
 import "server-only";
 import { z } from "zod";
-import { extraSchema, type HistoryEntry, type QueueItem, readableItems, readEntry } from "@/lib/comfyui/client";
+import { extraSchema, type HistoryEntry, type QueueItem, selectReadable, parseEntry } from "@/lib/comfyui/client";
 import { anyCount, loosely } from "@/lib/contract/schemas/lenient";
 import {
   ignoreTooLarge,
@@ -36,7 +36,7 @@ export const historyTranslations: readonly Translation[] = [
       if (count <= 0) return jsonResponse({ history: [] });
       const query = { max_items: count, ...(first !== undefined && { offset: first }) };
       const newest = Object.entries(await unwrap(exchange.server.history(query))).reverse();
-      return jsonResponse({ history: newest.slice(first === undefined ? offset : 0).map(([id, entry]) => toRow(id, readEntry(entry))) });
+      return jsonResponse({ history: newest.slice(first === undefined ? offset : 0).map(([id, entry]) => toRow(id, parseEntry(entry))) });
     },
   },
   {
@@ -44,7 +44,7 @@ export const historyTranslations: readonly Translation[] = [
     path: /\/api\/history_v2\/([^/]+)$/,
     async translate(exchange) {
       const id = getJobId(exchange);
-      const entry = readEntry(await unwrap(exchange.server.entry(id)));
+      const entry = parseEntry(await unwrap(exchange.server.entry(id)));
       if (!entry) return jsonResponse({ code: "NOT_FOUND", message: "There is no such entry in the history." }, 404);
       const [priority, prompt_id, prompt, extra_data, outputs_to_execute] = entry.prompt;
       return jsonResponse({ [id]: { ...entry, prompt: { priority, prompt_id, prompt, extra_data, outputs_to_execute } } });
@@ -150,7 +150,7 @@ async function removeFromQueue(exchange: LocalExchange, targets: readonly string
 
 async function readIds({ server }: LocalExchange): Promise<{ running: string[]; waiting: string[] }> {
   const { queue_running, queue_pending } = await unwrap(server.queue());
-  return { running: readableItems(queue_running).map(([, id]) => id), waiting: readableItems(queue_pending).map(([, id]) => id) };
+  return { running: selectReadable(queue_running).map(([, id]) => id), waiting: selectReadable(queue_pending).map(([, id]) => id) };
 }
 
 /** Only adds details to the response, so a failed read must not fail the change. */

@@ -2,7 +2,7 @@
 
 import { type RawBuilder, sql, type SqlBool } from "kysely";
 import { removeFromServer } from "@/lib/comfyui/client";
-import { comfyServer } from "@/lib/comfyui/http";
+import { createComfyServer } from "@/lib/comfyui/http";
 import { type KnownJobState } from "@/lib/contract/jobs/job-list";
 import { endAttempt } from "@/lib/service/runners/attempts";
 import { type Database, query, type Transaction } from "@/lib/service/store/database";
@@ -152,7 +152,7 @@ async function clearCancelled(database: Database, seq: number): Promise<void> {
     .orderBy("number", "desc")
     .limit(1);
   const attempt = await database.row(lostAttempt);
-  if (attempt?.address) await removeFromServer(comfyServer(attempt.address), { promptId: attempt.prompt_id, clientId: attempt.client_id });
+  if (attempt?.address) await removeFromServer(createComfyServer(attempt.address), { promptId: attempt.prompt_id, clientId: attempt.client_id });
 }
 
 /** Runs whose job was cancelled or taken over by another process. Ignores claims that are not committed yet. */
