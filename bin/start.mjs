@@ -14,8 +14,8 @@ try {
   const isBadSetting = error.code === "BAD_SETTING";
   process.stderr.write(`${isBadSetting ? error.message : (error.stack ?? error)}\n`);
   if (isBadSetting) {
-    const { unknownSettings } = await load("settings");
-    for (const warning of unknownSettings()) process.stderr.write(`${warning}\n`);
+    const { describeUnknownSettings } = await load("settings");
+    for (const warning of describeUnknownSettings()) process.stderr.write(`${warning}\n`);
   }
   process.exit(1);
 }

@@ -17,7 +17,7 @@ export default consolePage(["apps"], (context, { search, connection }) => {
   const { tag, ...listQuery } = query;
   const apps = withRequestTime(
     listApps(context, connection, { ...listQuery, ...(tag && { tag }), limit: APPS_PAGE_SIZE }),
-    (appsAnswer) => appsAnswer,
+    (response) => response,
   );
   return (
     <>

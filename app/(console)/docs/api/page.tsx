@@ -12,7 +12,7 @@ export async function generateMetadata(): Promise<Metadata> {
   return { title: (await getTranslations("apiReference"))("title") };
 }
 
-/** Static text from the OpenAPI document: no script, and nothing from other hosts. */
+/** Static text from the OpenAPI document, without scripts and requests to other hosts. */
 export default async function ApiReferencePage({ searchParams }: PageProps<"/docs/api">) {
   const { composition } = await openPage({ refuseEmbedded: true });
   const requested = textParam(await searchParams, "language");

@@ -11,7 +11,7 @@ import { listAudit, listAuditChoices } from "@/lib/server/queries/audit";
 export const generateMetadata = pageTitle("settings.audit.title");
 
 export default consolePage(["settings"], (context, { search }) => {
-  // Ignores an invalid value.
+  // Ignores invalid values.
   const { query } = parseSearch(auditParams, toSearchParams(search));
   const reads = hasRole(context.viewer.role, "admin") ? { page: listAudit(context, query), choices: listAuditChoices(context) } : undefined;
   return <AuditScreen key={writeExactJson(query)} role={context.viewer.role} view={query} reads={reads} />;

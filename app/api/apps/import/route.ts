@@ -8,7 +8,7 @@ import { getConnectionParam } from "@/lib/server/requests/read-request";
 import { jsonResponse } from "@/lib/server/requests/responses";
 import { failed, ok } from "@/lib/shared/result";
 
-/** At first only the importing member sees the app and can then grant access. */
+/** The app is visible only to the importing member, who can then grant access. */
 export const POST = consoleBodyRoute("importApp", "operator", z.unknown(), async (context, body) => {
   const file = appFileSchema.safeParse(body);
   if (!file.success) return failed(appFileRefusal(body, file.error.issues));

@@ -6,7 +6,7 @@ import { getConnectionParam, readJson } from "@/lib/server/requests/read-request
 import { jsonResponse } from "@/lib/server/requests/responses";
 import { ok } from "@/lib/shared/result";
 
-/** Stores a choice, so that a plain link can fetch the file however long the choice is. */
+/** Stores the choice, so that a plain link can fetch the file, even for long choices. */
 export const POST = guarded({ action: "chooseArchive", role: "viewer", connection: true }, async ({ annotateAudit, ...context }) => {
   const access = await openConnection(context, getConnectionParam(context.request));
   if (!access.ok) return access;
@@ -22,10 +22,10 @@ export const POST = guarded({ action: "chooseArchive", role: "viewer", connectio
   );
   annotateAudit({ connectionId, outcome: `${result.value ?? "?"} assets` });
   const count = result.value;
-  const archiveAnswer: ArchiveAnswer = {
+  const responseBody: ArchiveAnswer = {
     id,
     ...(count !== undefined && { count: Math.min(count, MAX_ARCHIVED_FILES) }),
     isCut: (count ?? 0) > MAX_ARCHIVED_FILES,
   };
-  return ok(jsonResponse(archiveAnswer, 201));
+  return ok(jsonResponse(responseBody, 201));
 });

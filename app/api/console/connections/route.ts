@@ -17,7 +17,7 @@ export const POST = consoleBodyRoute(
     const result = await createConnection(context, body);
     if (!result.ok) return result;
     const { connection, check } = result.value;
-    // Without a connection nothing was added; the service was only checked.
+    // Without a connection, nothing was added and the service was only checked.
     if (!connection) annotateAudit({ action: "checkConnection" });
     annotateAudit({
       connectionId: connection?.id,

@@ -5,7 +5,7 @@ import { toJsonResponse } from "@/lib/server/requests/responses";
 
 const { name: action, role } = operations.createAssetFromHash;
 
-/** POST /api/assets/from-hash for files hashed first: an unknown hash is a result here, not a failure. */
+/** POST /api/assets/from-hash for files that are hashed first. An unknown hash is a result here, not a failure. */
 export const POST = guarded({ action, role, connection: true }, async (context) => {
   return toJsonResponse(await createFromKnownContent(context));
 });

@@ -4,20 +4,20 @@ import { consoleBodyRoute, consoleRoute } from "@/lib/server/bff/routes";
 import { emptyResponse } from "@/lib/server/requests/responses";
 import { ok } from "@/lib/shared/result";
 
-const needs = { role: "admin", session: true } as const;
+const requirements = { role: "admin", session: true } as const;
 
 export const PUT = consoleBodyRoute(
   "beginReadOnly",
-  needs,
+  requirements,
   readOnlyBodySchema,
-  async ({ viewer, annotateAudit: noted, composition }, { note }) => {
+  async ({ viewer, annotateAudit: annotate, composition }, { note }) => {
     await beginReadOnly(composition, viewer.name, note);
-    noted({ outcome: note });
+    annotate({ outcome: note });
     return ok(emptyResponse());
   },
 );
 
-export const DELETE = consoleRoute("endReadOnly", needs, async ({ composition }) => {
+export const DELETE = consoleRoute("endReadOnly", requirements, async ({ composition }) => {
   await endReadOnly(composition);
   return ok(emptyResponse());
 });

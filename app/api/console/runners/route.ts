@@ -15,7 +15,7 @@ export const POST = consoleBodyRoute(
     const result = await saveRunner(composition, (runners) => runners.add(body));
     if (!result.ok) return result;
     const { runner, problem } = result.value;
-    // Without a runner nothing was added; the address was only checked.
+    // Without a runner, nothing was added and the address was only checked.
     if (problem) annotateAudit({ action: "checkRunner", target: body.address, outcome: `${problem.code}, not saved` });
     else annotateAudit({ target: runner.label, outcome: body.address });
     return ok(jsonResponse(result.value, runner ? 201 : 200));

@@ -5,7 +5,7 @@ import { readQuery, getSearchParams } from "@/lib/server/requests/read-request";
 import { jsonResponse } from "@/lib/server/requests/responses";
 import { ok } from "@/lib/shared/result";
 
-/** For host pages with an empty frame: needs no credential, and the response contains no secrets. */
+/** For host pages with an empty frame. Needs no credential, because the response contains no secrets. */
 export const GET = unguarded("embedCheck", async ({ request, composition }) => {
   const query = readQuery(getSearchParams(request), embedCheckQuerySchema);
   if (!query.ok) return query;

@@ -4,16 +4,16 @@ import { consoleRoute } from "@/lib/server/bff/routes";
 import { emptyResponse } from "@/lib/server/requests/responses";
 import { ok } from "@/lib/shared/result";
 
-function favouriteRoute(isFavourite: boolean): Handler {
+function createFavouriteRoute(isFavourite: boolean): Handler {
   return consoleRoute("favourApp", "runner", async (context) => {
     const app = await openApp(context);
     if (!app.ok) return app;
-    // Not logged: it concerns only the member.
+    // Not logged, because it concerns only the member.
     context.annotateAudit({ by: undefined });
     await context.composition.store.appKeeps.setFavourite(app.value.id, context.viewer.memberId, isFavourite);
     return ok(emptyResponse());
   });
 }
 
-export const PUT = favouriteRoute(true);
-export const DELETE = favouriteRoute(false);
+export const PUT = createFavouriteRoute(true);
+export const DELETE = createFavouriteRoute(false);

@@ -5,7 +5,7 @@ import { searchJobs } from "@/lib/server/jobs/job-search";
 import { getConnectionParam, readQuery, getSearchParams } from "@/lib/server/requests/read-request";
 import { toJsonResponse } from "@/lib/server/requests/responses";
 
-/** Jobs by words, time and person, from the console's job index, in the shape of the service's list. */
+/** Searches jobs by words, time and person in the console's job index. The response has the format of the service's list. */
 export const GET = guarded({ action: "searchJobs", role: "viewer", connection: true }, async ({ request, ...context }) => {
   const search = getSearchParams(request);
   const access = await openForJobs(context, getConnectionParam(request));

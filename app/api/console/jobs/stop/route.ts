@@ -13,14 +13,14 @@ export const POST = guarded({ action: "stopJobs", role: "operator", connection: 
   if (!access.ok) return access;
   const body = await readJson(context, stopBodySchema);
   if (!body.ok) return body;
-  const things = toAuditThings(body.value.ids, access.value);
+  const targets = toAuditThings(body.value.ids, access.value);
   annotateAudit({
     connectionId: access.value.connection.id,
     target: `${body.value.ids.length} jobs`,
-    outcome: formatTargets(things, undefined),
+    outcome: formatTargets(targets, undefined),
   });
   const result = await stopJobs(access.value, body.value.ids, context.request.signal);
   if (!result.ok) return result;
-  annotateAudit({ outcome: formatTargets(things, toOutcome(result.value)) });
+  annotateAudit({ outcome: formatTargets(targets, toOutcome(result.value)) });
   return ok(jsonResponse(result.value));
 });

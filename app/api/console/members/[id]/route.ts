@@ -5,15 +5,15 @@ import { type AuthedContext } from "@/lib/server/context";
 import { getIdParam } from "@/lib/server/requests/read-request";
 import { toEmptyResponse, toJsonResponse } from "@/lib/server/requests/responses";
 
-const needs = { role: "admin", recent: true, about: (context: AuthedContext) => describeMemberChange(context, getIdParam(context)) } as const;
+const requirements = { role: "admin", recent: true, about: (context: AuthedContext) => describeMemberChange(context, getIdParam(context)) } as const;
 
-export const PUT = consoleBodyRoute("changeMember", needs, memberChangeSchema, async (context, body) => {
+export const PUT = consoleBodyRoute("changeMember", requirements, memberChangeSchema, async (context, body) => {
   const id = getIdParam(context);
   context.annotateAudit(await describeMemberChange(context, id, body));
   return toJsonResponse(await changeMember(context, id, body), (value) => ({ member: value }));
 });
 
-export const DELETE = consoleRoute("removeMember", needs, async (context) => {
+export const DELETE = consoleRoute("removeMember", requirements, async (context) => {
   const id = getIdParam(context);
   context.annotateAudit(await describeMemberChange(context, id));
   return toEmptyResponse(await removeMember(context, id));

@@ -6,7 +6,7 @@ import { ok } from "@/lib/shared/result";
 
 const schema = z.object({ address: runnerAddressSchema });
 
-/** As for adding: a member who may not add an address may not have it checked either. */
+/** Requires the same rights as adding a runner, because it connects to the address. */
 export const POST = consoleBodyRoute(
   "checkRunner",
   { role: "admin", recent: true },

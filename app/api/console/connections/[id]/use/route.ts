@@ -6,9 +6,9 @@ import { jsonResponse } from "@/lib/server/requests/responses";
 import { ok } from "@/lib/shared/result";
 
 export const POST = consoleRoute("useConnection", "runner", async (context) => {
-  const visibleResult = await findVisible(context, getIdParam(context));
-  if (!visibleResult.ok) return visibleResult;
-  await context.composition.store.members.setLastConnection(context.viewer.memberId, visibleResult.value.id);
-  context.annotateAudit({ connectionId: visibleResult.value.id });
-  return ok(jsonResponse({ connection: await toConnectionView(context.composition, visibleResult.value, true) }));
+  const connectionResult = await findVisible(context, getIdParam(context));
+  if (!connectionResult.ok) return connectionResult;
+  await context.composition.store.members.setLastConnection(context.viewer.memberId, connectionResult.value.id);
+  context.annotateAudit({ connectionId: connectionResult.value.id });
+  return ok(jsonResponse({ connection: await toConnectionView(context.composition, connectionResult.value, true) }));
 });

@@ -5,7 +5,7 @@ import { openConnection } from "@/lib/server/connections/access";
 import { getConnectionParam } from "@/lib/server/requests/read-request";
 import { failed, ok } from "@/lib/shared/result";
 
-/** The newest preview picture of a running job. Browsers use the parameter `v`, its version, to detect a new picture. */
+/** The newest preview image of a running job. The parameter `v` is its version, so that browsers load new images. */
 export const GET = guarded({ action: "viewPreview", role: "viewer", connection: true }, async ({ request, params, ...context }) => {
   const access = await openConnection(context, getConnectionParam(request));
   if (!access.ok) return access;

@@ -8,7 +8,7 @@ import { ok } from "@/lib/shared/result";
 
 const schema = z.object({ state: runnerChangeSchema.shape.state.nonoptional() });
 
-/** Pausing, draining and resuming send no job to another address, so an admin in a hurry need not confirm. */
+/** Requires no confirmation, because pausing, draining and resuming send no job to another address. */
 export const PUT = consoleBodyRoute("setRunnerState", { role: "admin", session: true }, schema, async (context, { state }) => {
   const result = await saveRunner(context.composition, (runners) => runners.change(getIdParam(context), { state }));
   if (!result.ok) return result;
