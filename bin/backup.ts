@@ -1,4 +1,4 @@
-// `npm run backup -- TO [--with-keys]`: a repeated run is incremental. Exit codes: 0 complete, 1 no backup, 2 files of the service missing.
+// `npm run backup -- TO [--with-keys]`. Repeated runs are incremental. Exit codes: 0 complete, 1 no backup, 2 missing service files.
 import { backUp } from "@/lib/server/backup/backup";
 import { readVersion } from "@/lib/server/backup/manifest";
 import { readEnv } from "@/lib/server/env";

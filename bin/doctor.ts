@@ -1,4 +1,4 @@
-// `npm run doctor [-- --json]`: checks the installation, also while a console runs. Exit code 1 if a check fails.
+// `npm run doctor [-- --json]` checks the installation, even while a console runs. Exit code 1 if a check fails.
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { readVersion } from "@/lib/server/backup/manifest";
 import { type Finding, noted, passed, failed } from "@/lib/server/doctor/findings";
@@ -11,13 +11,13 @@ import { fail, runCommand } from "./command";
 
 async function runChecks(): Promise<Finding[]> {
   const env = readSettings();
-  const unknown = describeUnknownSettings().map((text) => noted("settings", text));
-  if ("state" in env) return [env, ...unknown];
-  const about = { version: readVersion(env.root), build: buildFolder(env) };
+  const unknownSettings = describeUnknownSettings().map((text) => noted("settings", text));
+  if ("state" in env) return [env, ...unknownSettings];
+  const program = { version: readVersion(env.root), build: buildFolder(env) };
   return [
     passed("settings", `All settings are valid; the data folder is ${env.dataDir}.`),
-    ...unknown,
-    ...(await checkProgram(env, about)),
+    ...unknownSettings,
+    ...(await checkProgram(env, program)),
     ...(await checkStorage(env, Date.now())),
     ...(await checkNetwork(env, Date.now)),
     ...(await checkOidc(env, Date.now)),

@@ -1,4 +1,4 @@
-// `npm run members -- reset-link EMAIL`: prints a password reset link, valid once within a day.
+// `npm run members -- reset-link EMAIL` prints a password reset link, which is valid once within a day.
 import { randomBytes } from "node:crypto";
 import { createResetLink } from "@/lib/server/auth/reset-link";
 import { fail, runOnStore } from "./command";

@@ -1,4 +1,4 @@
-// Builds what is out of date, then runs the program in the same process. `npm start` runs the console.
+// Builds outdated parts, then runs the program in the same process. `npm start` runs the console.
 import { ensureBuilt, ensureBundles, enterProject, load } from "./prepare.mjs";
 
 const hasProgramName = process.argv[2] !== undefined && !process.argv[2].startsWith("-");

@@ -3,7 +3,7 @@ import { INSTALLATION_HEADER, nameInstallation } from "@/lib/server/installation
 import { jsonResponse } from "@/lib/server/requests/responses";
 import { ok } from "@/lib/shared/result";
 
-/** The guard waits until store and service are up: 200 means ready. */
+/** The guard waits until store and service are ready, so 200 means ready. */
 export const GET = unguarded("health", ({ composition }) => {
   // Shows the doctor which installation responds.
   const headers = new Headers({ [INSTALLATION_HEADER]: nameInstallation(composition.authSecret) });

@@ -15,7 +15,7 @@ export default async function StartPage({ searchParams }: PageProps<"/embed/star
   const host = await findCurrentHost();
   if (!host) return notFound();
   const from = textParam(params, "from") ?? "/";
-  if ((isEmbedUrl(from) || isFileUrl(from)) && (await isTabOfMember())) redirect(from);
+  if ((isEmbedUrl(from) || isFileUrl(from)) && (await isOwnTab())) redirect(from);
   const origin = textParam(params, "origin");
   return (
     <PageMessages messages={await pickMessages("embedding")}>
@@ -28,8 +28,8 @@ export default async function StartPage({ searchParams }: PageProps<"/embed/star
   );
 }
 
-/** Opening an embedded link in its own tab shows a signed-in member the same page. */
-async function isTabOfMember(): Promise<boolean> {
+/** In its own tab, an embedded link shows a signed-in member the same page. */
+async function isOwnTab(): Promise<boolean> {
   const requestHeaders = new Headers(await headers());
   requestHeaders.delete(EMBED_PATH_HEADER);
   return (

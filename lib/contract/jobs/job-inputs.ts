@@ -10,7 +10,7 @@ const MAX_VALUE = 200;
 export type JobInputs = ReadonlyMap<string, ReadonlyMap<string, string>>;
 
 /** The values of a job's graph by node id and by class, shortened for lists. */
-export function readJobInputs(workflow: JsonObject | undefined): JobInputs {
+export function collectInputs(workflow: JsonObject | undefined): JobInputs {
   const textsByNode = new Map<string, Map<string, string>>();
   for (const [id, node] of Object.entries(readLooseGraph(workflow) ?? {})) {
     for (const [name, value] of Object.entries(node.inputs ?? {})) {

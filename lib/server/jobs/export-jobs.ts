@@ -3,7 +3,7 @@
 import "server-only";
 import { type JobSearchQuery } from "@/lib/contract/console";
 import { type Failure, createFailure } from "@/lib/contract/failure";
-import { readJobInputs } from "@/lib/contract/jobs/job-inputs";
+import { collectInputs } from "@/lib/contract/jobs/job-inputs";
 import { type InputId, splitInputId, isSearch } from "@/lib/contract/jobs/job-list";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { operations } from "@/lib/contract/operations";
@@ -214,7 +214,7 @@ async function withInputs(
     const detail = results[index];
     if (!detail) continue;
     if (!detail.ok && detail.failure.status !== 404) return detail;
-    const values = readJobInputs(detail.ok ? detail.value.value.workflow : undefined);
+    const values = collectInputs(detail.ok ? detail.value.value.workflow : undefined);
     const inputValues = inputs.map((each) => {
       const { node, input, name } = splitInputId(each);
       return { name, value: values.get(node)?.get(input) };

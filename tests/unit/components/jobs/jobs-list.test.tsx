@@ -24,7 +24,7 @@ import { jobsAddress } from "@/components/jobs/list/use-job-list";
 import { persisted } from "@/lib/browser/persisted";
 import { type ConnectionFeature } from "@/lib/contract/connections";
 import { type JobSearchQuery } from "@/lib/contract/console";
-import { findCommonInputs, readJobInputs } from "@/lib/contract/jobs/job-inputs";
+import { findCommonInputs, collectInputs } from "@/lib/contract/jobs/job-inputs";
 import { toInputId, type KnownJobState, parseInputIds } from "@/lib/contract/jobs/job-list";
 import { renderInApp } from "../render";
 
@@ -206,8 +206,8 @@ describe("the chosen columns", () => {
   });
 
   it("count each input once for a job, the most frequent first", () => {
-    const two = readJobInputs({ "1": { class_type: "A", inputs: { x: 1 } }, "2": { class_type: "A", inputs: { x: 2 } } });
-    const jobInputs = readJobInputs({ "1": { class_type: "B", inputs: { y: true } } });
+    const two = collectInputs({ "1": { class_type: "A", inputs: { x: 1 } }, "2": { class_type: "A", inputs: { x: 2 } } });
+    const jobInputs = collectInputs({ "1": { class_type: "B", inputs: { y: true } } });
     expect(findCommonInputs([two, jobInputs, jobInputs]).map(({ name, jobs, example }) => [name, jobs, example])).toEqual([
       ["B.y", 2, "true"],
       ["A.x", 1, "1"],
@@ -224,7 +224,7 @@ describe("the chosen columns", () => {
 
   it("read plain inputs only, and shortened", () => {
     const prompt = { 3: { class_type: "Sampler", inputs: { steps: 20, model: ["1", 0], text: "x".repeat(500), on: true } } };
-    const inputs = readJobInputs({ prompt, extra_data: {} });
+    const inputs = collectInputs({ prompt, extra_data: {} });
     const values = inputs.get("3");
     expect([values?.get("steps"), values?.get("on"), values?.get("text")?.length, values?.has("model")]).toEqual([
       "20",
@@ -232,7 +232,7 @@ describe("the chosen columns", () => {
       200,
       false,
     ]);
-    expect(readJobInputs(undefined).size).toBe(0);
+    expect(collectInputs(undefined).size).toBe(0);
   });
 });
 
