@@ -17,15 +17,15 @@ const MAX_IDLE_MS = 30 * 60_000;
 const RETRY_MS = 10_000;
 const UNSUPPORTED_RETRY_MS = 10 * 60_000;
 
-/** `isListening` is true from opening the socket until it closes. It is not reopened before `restsUntil`. */
+/** `isListening` is true from opening the socket until it closes. It is not reopened before `retryAtMs`. */
 type Subscription = {
-  askedAt: number;
+  lastUsedMs: number;
   isListening: boolean;
   /** True after the first message on the open socket. */
   isConnected: boolean;
   /** The job of the last message. Previews have no job id. */
   lastJob: string | undefined;
-  restsUntil: number;
+  retryAtMs: number;
   feed: Feed | undefined;
   jobs: Map<string, LiveReport>;
 };
@@ -83,7 +83,7 @@ export function createLiveOutputs(now: () => number) {
 
   async function checkSockets(): Promise<void> {
     for (const [name, subscription] of [...subscriptions]) {
-      if (now() - subscription.askedAt > MAX_IDLE_MS) close(name, subscription);
+      if (now() - subscription.lastUsedMs > MAX_IDLE_MS) close(name, subscription);
       // During an outage the key may still be valid, so it is checked again next time.
       else if ((await checkAccess(subscription).catch(() => undefined)) !== undefined) close(name, subscription);
     }
@@ -98,7 +98,7 @@ export function createLiveOutputs(now: () => number) {
       subscription.isListening = false;
       subscription.isConnected = false;
       subscription.feed = undefined;
-      subscription.restsUntil = now() + (feedEnd?.code === feedEnds.notFound ? UNSUPPORTED_RETRY_MS : RETRY_MS);
+      subscription.retryAtMs = now() + (feedEnd?.code === feedEnds.notFound ? UNSUPPORTED_RETRY_MS : RETRY_MS);
       notifyWatchers();
     };
     const send = (message: string | Uint8Array) => {
@@ -119,19 +119,19 @@ export function createLiveOutputs(now: () => number) {
     /** Returns the reports by job and subscribes if needed. `name` identifies the service and the key. */
     at(name: string, listen: Listen): ReadonlyMap<string, LiveReport> {
       const subscription = subscriptions.get(name) ?? {
-        askedAt: 0,
+        lastUsedMs: 0,
         isListening: false,
         isConnected: false,
         lastJob: undefined,
-        restsUntil: 0,
+        retryAtMs: 0,
         feed: undefined,
         jobs: new Map<string, LiveReport>(),
       };
       // Moves the most recently used entry to the end.
       subscriptions.delete(name);
       subscriptions.set(name, subscription);
-      subscription.askedAt = now();
-      if (!subscription.isListening && now() >= subscription.restsUntil) void open(name, subscription, listen);
+      subscription.lastUsedMs = now();
+      if (!subscription.isListening && now() >= subscription.retryAtMs) void open(name, subscription, listen);
       for (const [oldest, other] of [...subscriptions].slice(0, -limits.sockets)) close(oldest, other);
       return subscription.jobs;
     },

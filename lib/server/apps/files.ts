@@ -177,12 +177,12 @@ async function countPixels(path: string): Promise<number | undefined> {
 /** Checks named pictures against the app's limits. Pictures that were not uploaded here are fetched from the service and measured. */
 export async function checkNamedPictures(access: Access, viewer: Viewer, app: StoredApp, values: AppValues): Promise<AppProblem[]> {
   if (app.limits.pictureBytes === undefined && app.limits.picturePixels === undefined) return [];
-  const { appKeeps } = access.composition.store;
+  const { appFiles } = access.composition.store;
   const problems: AppProblem[] = [];
   for (const input of app.definition.inputs) {
     const name = values[input.name];
     if (input.control.kind !== "picture" || typeof name !== "string") continue;
-    const file = await appKeeps.file(app.connectionId, viewer.memberId, name);
+    const file = await appFiles.file(app.connectionId, viewer.memberId, name);
     const size = file && file.bytes > 0 ? file : await measureRemoteFile(access, name);
     const problem = size ? checkFileLimits(app, input, size) : createProblem(input, "unreadable_file");
     if (problem) problems.push(problem);
@@ -243,7 +243,7 @@ async function storeUpload(
 ): Promise<string> {
   const { store, now } = composition;
   const name = toImageValue(response);
-  await store.appKeeps.addFile(app.id, viewer.memberId, { name, ownName: toPlainLine(ownName).slice(0, 200), bytes, pixels }, now());
+  await store.appFiles.addFile(app.id, viewer.memberId, { name, ownName: toPlainLine(ownName).slice(0, 200), bytes, pixels }, now());
   return name;
 }
 

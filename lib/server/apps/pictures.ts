@@ -32,20 +32,20 @@ export async function checkFileAccess(context: Context, app: StoredApp, values: 
 export async function canUseFile({ composition: { store }, viewer }: Context, app: StoredApp, name: string): Promise<boolean> {
   if (canSeeWorkflows(viewer) && viewer.scope.operations?.includes(operations.view.name) !== false) return true;
   if (getExampleFiles(app).includes(name)) return true;
-  const { appKeeps, appRuns } = store;
+  const { appFiles, appRuns } = store;
   const { connectionId, definition } = app;
   const { memberId } = viewer;
-  if (await appKeeps.file(connectionId, memberId, name)) return true;
+  if (await appFiles.file(connectionId, memberId, name)) return true;
   for await (const result of appRuns.findResults(connectionId, memberId, writeExactJson(toFileRef(name).filename)))
     if (toFileValue(result) === name) return true;
   const files = definition.inputs.filter(({ control }) => isFileKind(control.kind));
-  const presets = await appKeeps.presets(app.id, memberId);
+  const presets = await appFiles.presets(app.id, memberId);
   return presets.some(({ inputs }) => files.some((input) => inputs[input.name] === name));
 }
 
 export async function listPictures({ composition: { store }, viewer }: Context, app: StoredApp): Promise<AppPicture[]> {
-  const { appKeeps, appRuns } = store;
-  const uploads = await appKeeps.files(app.connectionId, viewer.memberId, MAX_SHOWN);
+  const { appFiles, appRuns } = store;
+  const uploads = await appFiles.files(app.connectionId, viewer.memberId, MAX_SHOWN);
   const appPictures: AppPicture[] = [];
   for await (const result of appRuns.findResults(app.connectionId, viewer.memberId, '"kind":"image"')) {
     const value = result.kind === "image" ? toFileValue(result) : undefined;
@@ -108,7 +108,7 @@ export async function receiveMask(context: AuthedContext, app: StoredApp): Retur
     // A mask is as large as its picture.
     const problem = checkFileLimits({ limits: { picturePixels: app.limits.picturePixels } }, input, mask);
     if (problem) return failed(createFailure("UNPROCESSABLE", formatProblem(problem), { problems: [problem] }));
-    const storedOriginal = await context.composition.store.appKeeps.file(app.connectionId, context.viewer.memberId, original);
+    const storedOriginal = await context.composition.store.appFiles.file(app.connectionId, context.viewer.memberId, original);
     // Sends the validated reference, because services parse references differently.
     return uploadMask(context, app, mask, { ref: toFileRef(original), original: storedOriginal });
   });

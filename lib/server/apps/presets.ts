@@ -18,7 +18,7 @@ type Body = z.output<typeof appPresetBodySchema>;
 const presetNotFound = createFailure("NOT_FOUND", "There is no such preset.");
 
 export async function listPresets({ composition: { store }, viewer }: Context, app: StoredApp): Promise<AppPreset[]> {
-  const presets = await store.appKeeps.presets(app.id, viewer.memberId);
+  const presets = await store.appFiles.presets(app.id, viewer.memberId);
   return presets.map((preset) => toPreset(viewer, preset));
 }
 
@@ -26,7 +26,7 @@ export async function addPreset(context: AuthedContext, app: StoredApp, body: Bo
   const inputs = await checkPresetInputs(context, app, body);
   if (!inputs.ok) return inputs;
   const preset = { ...body, inputs: inputs.value, memberId: context.viewer.memberId };
-  const id = await context.composition.store.appKeeps.addPreset(app.id, preset);
+  const id = await context.composition.store.appFiles.addPreset(app.id, preset);
   if (id === undefined)
     return failed(createFailure("CONFLICT", "You have reached the maximum number of presets for this app. Remove one first."));
   return ok(toPreset(context.viewer, { ...preset, id }));
@@ -38,19 +38,19 @@ export async function changePreset(context: AuthedContext, app: StoredApp, body:
   const inputs = await checkPresetInputs(context, app, body);
   if (!inputs.ok) return inputs;
   const preset = { ...result.value, ...body, inputs: inputs.value };
-  await context.composition.store.appKeeps.changePreset(preset.id, preset);
+  await context.composition.store.appFiles.changePreset(preset.id, preset);
   return ok(toPreset(context.viewer, preset));
 }
 
 export async function removePreset(context: AuthedContext, app: StoredApp): Promise<Result<true, Failure>> {
   const result = await findEditablePreset(context, app);
   if (!result.ok) return result;
-  await context.composition.store.appKeeps.removePreset(result.value.id);
+  await context.composition.store.appFiles.removePreset(result.value.id);
   return ok(true);
 }
 
 async function findEditablePreset({ viewer, params, composition }: AuthedContext, app: StoredApp): Promise<Result<StoredPreset, Failure>> {
-  const presets = await composition.store.appKeeps.presets(app.id, viewer.memberId);
+  const presets = await composition.store.appFiles.presets(app.id, viewer.memberId);
   const preset = presets.find(({ id }) => id === params.preset);
   if (!preset) return failed(presetNotFound);
   return canChangePreset(viewer, preset) ? ok(preset) : failed(createFailure("FORBIDDEN", "Only its author or an admin can change a preset."));

@@ -105,7 +105,7 @@ export async function sendRun(order: RunOrder, run: StartedRun, checkedValues: A
   if (!valuesWithNames.ok) return refuseRun(order.access.composition, run, valuesWithNames.failure);
   const values = valuesWithNames.value;
   if (files.length > 0) await store.appRuns.set(run.id, { inputs: withoutSecrets(app, values) });
-  await store.appKeeps.giveAgain(context.viewer.memberId, getFileNames(app.definition, values), now());
+  await store.appFiles.giveAgain(context.viewer.memberId, getFileNames(app.definition, values), now());
   const filled = fillApp(app.definition, values);
   if (!filled.ok) return refuseRun(order.access.composition, run, unprocessable(filled.problems));
   const result = await submit(order, run.id, await buildPromptBody(access, app.definition, filled.graph));

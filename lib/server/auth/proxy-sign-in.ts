@@ -25,7 +25,7 @@ export async function signInByProxy(
   if (email === undefined || !isOfDomain(email, settings.domains)) return undefined;
   const member = await findOrCreateMember(composition, email, settings);
   if (!member || member.disabled) return undefined;
-  const id = sessionOf(member, headers);
+  const id = createSessionId(member, headers);
   const live = (await findSession(composition, id)) ?? (await beginProxySession(composition, member, id, headers));
   return live && { ...live, session: { ...live.session, confirmedAt: now() } };
 }
@@ -60,7 +60,7 @@ async function addAuditEntry({ store, now }: Parts<"store" | "now">, member: Mem
   await store.audit.add({ at: now(), requestId: "proxy", action, status: 200, ...memberFields, ...auditTarget });
 }
 
-function sessionOf({ id }: Member, headers: RequestHeaders): string {
+function createSessionId({ id }: Member, headers: RequestHeaders): string {
   const digest = createHash("sha256")
     .update(`${id} ${describeBrowser(headers)}`)
     .digest("hex");

@@ -26,7 +26,7 @@ const MAX_HOSTS = 100;
 const jwksSchema = z.object({ keys: z.array(z.looseObject({ kty: z.string() })).max(100) });
 type CachedKeys = { keys: JWTVerifyGetKey; atMs: number };
 /** Per URL: the last keys, the pending request, and the last failure. */
-type HostState = { cachedKeys?: CachedKeys; asking?: Promise<CachedKeys>; failed?: { error: unknown; atMs: number } };
+type HostState = { cachedKeys?: CachedKeys; pendingKeys?: Promise<CachedKeys>; failed?: { error: unknown; atMs: number } };
 
 class KeysUnavailableError extends Error {
   readonly code = "KEYS_UNAVAILABLE";
@@ -60,11 +60,11 @@ export function createHostKeys({ ring, now, log, sendHere, sendForeign }: Option
 
   /** Concurrent tickets share one request. */
   function fetchShared(url: string): Promise<CachedKeys> {
-    const { cachedKeys, asking, failed } = hosts.get(url) ?? {};
-    if (asking) return asking;
+    const { cachedKeys, pendingKeys, failed } = hosts.get(url) ?? {};
+    if (pendingKeys) return pendingKeys;
     if (failed && now() - failed.atMs < FAILURE_CACHE_MS) return Promise.reject(failed.error);
     const fetching = fetchKeys(url);
-    hosts.set(url, { cachedKeys, asking: fetching });
+    hosts.set(url, { cachedKeys, pendingKeys: fetching });
     fetching.then(
       (newKeys) => hosts.set(url, { cachedKeys: newKeys }),
       (error: unknown) => {

@@ -59,7 +59,7 @@ export function createAttemptLimit({ now, burst, refillMs }: { now: () => number
 /** Attempts are taken from the database in this many portions per bucket. */
 const PORTIONS_PER_BUCKET = 20;
 
-type LocalBucket = { left: number; waitUntilMs: number; drawing?: Promise<void> };
+type LocalBucket = { left: number; waitUntilMs: number; pendingRefill?: Promise<void> };
 type Options = { attempts: AttemptStore; now: () => number; of: string; burst: number; refillMs: number };
 
 /** `of` is the name of the limit, because all limits share one table. */
@@ -96,8 +96,8 @@ export function createSharedLimit({ attempts, now, of, burst, refillMs }: Option
         }
         const waitMs = entry.waitUntilMs - now();
         if (waitMs > 0) return Math.ceil(waitMs);
-        entry.drawing ??= refill(name, entry).finally(() => (entry.drawing = undefined));
-        await entry.drawing;
+        entry.pendingRefill ??= refill(name, entry).finally(() => (entry.pendingRefill = undefined));
+        await entry.pendingRefill;
       }
     },
     async refund(name) {

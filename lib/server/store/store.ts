@@ -194,7 +194,7 @@ function createStore({ database, peers, migrate: migrateDatabase }: OpenedDataba
     shares: createShareStore(database),
     audit: createAuditStore(database),
     apps: createAppStore(database),
-    appKeeps: createAppFileStore(database),
+    appFiles: createAppFileStore(database),
     appRuns: createAppRunStore(database),
     attempts: createAttemptStore(database),
     peers,

@@ -23,8 +23,8 @@ const EVENT_WAIT_MS = 200;
 const MIN_PAUSE_MS = 1000;
 const PAUSE_FACTOR = 4;
 
-/** `isStale`: an event arrived during the check. `restsUntilMs` is the earliest time of the next check. */
-type WatchState = { dueMs: number; restsUntilMs: number; isChecking: boolean; isStale?: boolean; feed?: Feed };
+/** `isStale`: an event arrived during the check. `earliestCheckMs` is the earliest time of the next check. */
+type WatchState = { dueMs: number; earliestCheckMs: number; isChecking: boolean; isStale?: boolean; feed?: Feed };
 
 export function createWatcher(composition: Composition, onDeliveries: () => void) {
   const { store, log, now } = composition;
@@ -49,7 +49,7 @@ export function createWatcher(composition: Composition, onDeliveries: () => void
       watchStates.delete(id);
     }
     for (const [id, hooks] of webhooks) {
-      const watchState = watchStates.get(id) ?? { dueMs: 0, restsUntilMs: 0, isChecking: false };
+      const watchState = watchStates.get(id) ?? { dueMs: 0, earliestCheckMs: 0, isChecking: false };
       watchStates.set(id, watchState);
       if (watchState.isChecking || watchState.dueMs > performance.now()) continue;
       watchState.isChecking = true;
@@ -63,8 +63,8 @@ export function createWatcher(composition: Composition, onDeliveries: () => void
         .then((waitMs) => {
           const endMs = performance.now();
           watchState.isChecking = false;
-          watchState.restsUntilMs = endMs + Math.max(MIN_PAUSE_MS, PAUSE_FACTOR * (endMs - startedMs));
-          watchState.dueMs = Math.max(watchState.restsUntilMs, endMs + (watchState.isStale ? EVENT_WAIT_MS : waitMs));
+          watchState.earliestCheckMs = endMs + Math.max(MIN_PAUSE_MS, PAUSE_FACTOR * (endMs - startedMs));
+          watchState.dueMs = Math.max(watchState.earliestCheckMs, endMs + (watchState.isStale ? EVENT_WAIT_MS : waitMs));
           checks.delete(pendingCheck);
           loop.wake();
         });
@@ -106,7 +106,7 @@ export function createWatcher(composition: Composition, onDeliveries: () => void
       send(message) {
         if (typeof message !== "string" || !/"type": ?"(status|execution_\w+)"/.test(message.slice(0, 100))) return;
         watchState.isStale = true;
-        const dueMs = Math.max(watchState.restsUntilMs, performance.now() + EVENT_WAIT_MS);
+        const dueMs = Math.max(watchState.earliestCheckMs, performance.now() + EVENT_WAIT_MS);
         if (watchState.isChecking || watchState.dueMs <= dueMs) return;
         watchState.dueMs = dueMs;
         loop.wake();

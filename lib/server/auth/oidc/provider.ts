@@ -30,14 +30,14 @@ export const NO_DISCOVERY_CACHE = 0;
 const MAX_DISCOVERY_BYTES = 256 * 1024;
 const algorithms = ["RS256", "PS256", "ES256", "EdDSA", "RS384", "RS512", "PS384", "PS512", "ES384", "ES512"];
 
-const discoveries = new Map<string, { at: number; found: Promise<DiscoveryDocument> }>();
+const discoveries = new Map<string, { at: number; document: Promise<DiscoveryDocument> }>();
 
 /** Throws if the provider is unreachable or doesn't match the settings. Failures are not cached. */
 export function discover(provider: OidcProvider, maxAgeMs: number): Promise<DiscoveryDocument> {
   const cached = discoveries.get(provider.id);
-  if (cached && performance.now() - cached.at < maxAgeMs) return cached.found;
+  if (cached && performance.now() - cached.at < maxAgeMs) return cached.document;
   const discovery = fetchDiscovery(provider);
-  discoveries.set(provider.id, { at: performance.now(), found: discovery });
+  discoveries.set(provider.id, { at: performance.now(), document: discovery });
   discovery.catch(() => discoveries.delete(provider.id));
   return discovery;
 }

@@ -53,7 +53,7 @@ const HASH_LENGTH = 64;
 const DAY_MS = 24 * 60 * 60_000;
 
 export function createFolderBackend(folder: string): SharedBackend {
-  const pathOf = (hash: string) => blobPath(folder, hash);
+  const getPath = (hash: string) => blobPath(folder, hash);
   const incoming = join(dirname(folder), "incoming");
   const mark = join(dirname(folder), "lightdesk-store");
 
@@ -71,7 +71,7 @@ export function createFolderBackend(folder: string): SharedBackend {
   }
 
   async function moveIntoStore(staged: Content): Promise<void> {
-    const target = pathOf(staged.hash);
+    const target = getPath(staged.hash);
     const shard = dirname(target);
     await mkdir(shard, { recursive: true, mode: 0o700 });
     // Syncs both folders in parallel.
@@ -126,16 +126,16 @@ export function createFolderBackend(folder: string): SharedBackend {
     },
 
     has: async (hash) =>
-      stat(pathOf(hash)).then(
+      stat(getPath(hash)).then(
         () => true,
         () => false,
       ),
 
-    open: (hash) => openFile(pathOf(hash)),
+    open: (hash) => openFile(getPath(hash)),
 
-    withFiles: (_hashes, use) => use(pathOf),
+    withFiles: (_hashes, use) => use(getPath),
 
-    remove: (hash) => rm(pathOf(hash), { force: true }),
+    remove: (hash) => rm(getPath(hash), { force: true }),
 
     async *list() {
       for (const shard of await readdir(folder)) {

@@ -19,7 +19,7 @@ type Options = {
 };
 
 export function createLocalCopies({ folder, temp, maxBytes, fetch, log }: Options) {
-  const pathOf = (hash: string) => blobPath(folder, hash);
+  const getPath = (hash: string) => blobPath(folder, hash);
   const inUse = new Map<string, number>();
   const fetching = new Map<string, Promise<void>>();
   let bytes: number | undefined;
@@ -36,13 +36,13 @@ export function createLocalCopies({ folder, temp, maxBytes, fetch, log }: Option
   }
 
   async function addCopy(source: string, hash: string, size: number, give: typeof rename): Promise<void> {
-    await mkdir(dirname(pathOf(hash)), { recursive: true, mode: 0o700 });
-    await give(source, pathOf(hash));
+    await mkdir(dirname(getPath(hash)), { recursive: true, mode: 0o700 });
+    await give(source, getPath(hash));
     if (bytes !== undefined) bytes += size;
     await evict();
   }
 
-  const forget = (hash: string) => rm(pathOf(hash), { force: true });
+  const forget = (hash: string) => rm(getPath(hash), { force: true });
   const countCopy = (result: "kept" | "fetched") => getTelemetry().metrics?.count("lightdesk_blob_copies_total", { result });
 
   async function fetchOne(hash: string): Promise<void> {
@@ -65,7 +65,7 @@ export function createLocalCopies({ folder, temp, maxBytes, fetch, log }: Option
     // A pending eviction may have chosen this copy before it was in use.
     await evicting;
     const now = new Date();
-    const isCached = await utimes(pathOf(hash), now, now).then(
+    const isCached = await utimes(getPath(hash), now, now).then(
       () => true,
       () => false,
     );
@@ -85,14 +85,14 @@ export function createLocalCopies({ folder, temp, maxBytes, fetch, log }: Option
 
     forget,
 
-    sweepCache: (named: FindReferenced) => sweepCacheFolder(folder, named, async (hash) => !inUse.has(pathOf(hash)) && forget(hash)),
+    sweepCache: (named: FindReferenced) => sweepCacheFolder(folder, named, async (hash) => !inUse.has(getPath(hash)) && forget(hash)),
 
     async withFiles(hashes, use) {
-      const paths = hashes.map(pathOf);
+      const paths = hashes.map(getPath);
       for (const path of paths) inUse.set(path, (inUse.get(path) ?? 0) + 1);
       try {
         await Promise.all([...new Set(hashes)].map(fetchCopy));
-        return await use(pathOf);
+        return await use(getPath);
       } finally {
         for (const path of paths) {
           const remaining = (inUse.get(path) ?? 1) - 1;

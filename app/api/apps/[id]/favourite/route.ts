@@ -10,7 +10,7 @@ function createFavouriteRoute(isFavourite: boolean): Handler {
     if (!app.ok) return app;
     // Not logged, because it concerns only the member.
     context.annotateAudit({ by: undefined });
-    await context.composition.store.appKeeps.setFavourite(app.value.id, context.viewer.memberId, isFavourite);
+    await context.composition.store.appFiles.setFavourite(app.value.id, context.viewer.memberId, isFavourite);
     return ok(emptyResponse());
   });
 }
