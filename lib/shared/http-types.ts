@@ -1,4 +1,4 @@
-// Types that the HTTP servers share with the code that answers visitors and sends events.
+// Types that the HTTP servers share with the code for visitors and events.
 import { type IncomingMessage } from "node:http";
 
 export type Refused = { status: number; code: string; message: string; headers?: Record<string, string> };

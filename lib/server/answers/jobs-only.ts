@@ -1,5 +1,5 @@
 // Members who may see only the jobs of another member's own connection: the operations and files open to them.
-// An operation without `reads` in its row is refused; a file may be fetched only if a job response has listed it.
+// Operations without `reads` are rejected. A file may be fetched only if a job response has listed it.
 
 import "server-only";
 import { type Failure, createFailure } from "@/lib/contract/failure";

@@ -264,7 +264,7 @@ export async function uploadMask(
   return ok(parsed.data);
 }
 
-/** With Content-Length: some services refuse an upload without it. */
+/** With Content-Length, because some services reject an upload without it. */
 async function buildForm({ path, fileName }: ReceivedFile, fields: Upload["fields"]): Promise<{ type: string; body: Blob }> {
   const boundary = `----lightdesk${randomUUID()}`;
   const baseName = toPlainLine(fileName).split(/[/\\]/).at(-1)?.replaceAll('"', "%22").slice(-100) || "file";

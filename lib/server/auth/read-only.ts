@@ -29,7 +29,7 @@ export const readOnlyActions: ReadonlySet<string> = new Set([
   ...["revokeToken", "checkConnection", "checkRunner", "chooseArchive", "exportJobs"],
 ]);
 
-/** `action` is the route's action. Without one, any change is refused. */
+/** `action` is the route's action. Without one, all changes are rejected. */
 export async function checkReadOnly(composition: Composition, action?: string): Promise<Failure | undefined> {
   const readOnly = action !== undefined && readOnlyActions.has(action) ? undefined : await readReadOnly(composition);
   if (!readOnly) return undefined;

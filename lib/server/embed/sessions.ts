@@ -163,7 +163,7 @@ export async function startEmbeddedSession(
   const host = embed && (await store.embedHosts.get(embed.host));
   if (!host) return failed("host");
   const refuse = async (reason: EmbedRefusal) => {
-    // The ticket is refused even if recording the refusal fails.
+    // The ticket is rejected even if recording this fails.
     await store.embedHosts.recordRefusal(host.id, { at: now(), why: reason }).catch((err: unknown) => {
       composition.log.error({ hostId: host.id, err }, "ticket refusal write failed");
     });

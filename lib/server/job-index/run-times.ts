@@ -25,7 +25,7 @@ const COST_NAME =
 export function createRunKey(graph: unknown): string | undefined {
   if (!isObject(graph)) return undefined;
   const inputs = Object.values(graph).flatMap((node) => Object.entries(objectOf(objectOf(node)?.inputs) ?? {}));
-  // A size may come from a node of its own.
+  // A separate node may set the size.
   const sources = new Set(inputs.flatMap(([name, value]) => (COST_NAME.test(name) && isLink(value) ? [value[0]] : [])));
   const shape = getShape(graph, (nodeId, name, value) => {
     if (isLink(value)) return true;

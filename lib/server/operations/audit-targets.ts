@@ -34,7 +34,7 @@ export async function auditTargetsFromRequest(operation: Operation, access: Acce
   };
 }
 
-/** Ids of cleared things in the response replace those listed before. The same goes for ids of things that had none yet. */
+/** Ids of cleared things in the response replace those listed before. They are also used for new items. */
 export function auditTargetsFromResponse(requested: AuditTargets, response: unknown, access: Access): AuditTargets {
   const responseIds = getResponseIds(response);
   const hasBetterIds = responseIds.length > 0 && (requested.things.length === 0 || requested.count !== undefined);

@@ -43,10 +43,10 @@ export async function listFolder(upstream: Upstream, query: Record<string, unkno
   const relativeFiles = mapFiles(result.value, (file) => ({ ...file, path: file.path.slice(dir.length) }));
   // If paths are relative to the folder, files directly in it have no slash.
   if (query.recurse !== true) return ok(relativeFiles);
-  // Either the paths start at the top, or the folder contains only a folder of its own name. In the latter case, the inner listing has the
+  // Either the paths start at the top, or the folder contains only a folder with the same name. In the latter case, the inner listing has the
   // same files. With paths from the top it never does, because the shortest path of a folder is not inside the folder of its name.
   const inner = await list(dir + dir);
-  // Show the listing as it is. A path that was cut wrongly names no existing file, because each file of this folder begins with its name.
+  // The listing is returned unchanged. A path that was cut wrongly names no existing file, because each file of this folder begins with its name.
   if (!inner.ok) return inner.failure.status === 401 ? inner : ok(relativeFiles);
   const innerPaths = new Set(inner.value.map(({ path }) => path));
   return relativeFiles.every(({ path }) => innerPaths.has(path)) ? result : ok(relativeFiles);

@@ -63,7 +63,7 @@ async function storeOutcome(composition: SubmissionParts, attempt: Attempt, subm
     await store(composition, attempt, submission.outcome);
   } catch (err) {
     composition.log.error({ err }, "submission outcome write failed");
-    // If the flight of this attempt is gone, the console is stopping.
+    // If this attempt no longer has a flight, the console is stopping.
     if (isTemporary(err) && composition.submissionsInFlight.has(toFlightId(attempt.memberId, attempt.key)))
       void retryStoreOutcome(composition, attempt, submission);
   }

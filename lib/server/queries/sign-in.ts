@@ -15,7 +15,7 @@ export function getSignInChoices({ env }: Parts<"env">): SignInChoices {
   return { password: env.passwordSignIn, providers: env.oidc.map(({ id, label }) => ({ id, label })) };
 }
 
-/** Why a person authenticated by the reverse proxy is refused. */
+/** Why a person who was authenticated by the reverse proxy is rejected. */
 export async function getProxyRefusal(
   { store }: Parts<"store">,
   email: string,

@@ -107,7 +107,7 @@ async function toNamedRows(context: Context, all: readonly (RunCounts & UsageGro
   for (const counted of all) {
     const { memberId, token } = counted;
     const connection = toConnection(counted.connectionId);
-    // Connections without a name share a row, because they can't be told apart.
+    // Connections without a name share a row, because they can't be distinguished.
     const key = [memberId, connection.kind, connection.id, token].join("\n");
     const earlierRow = rows.get(key);
     const figures = toFigures(counted);

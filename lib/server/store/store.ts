@@ -66,7 +66,7 @@ function createArchiveStore(database: Database) {
 export type Store = ReturnType<typeof createStore>;
 
 const DATABASE_FILE = "console.sqlite";
-/** Marks an unfinished restore of the data folder, on which a console refuses to start. */
+/** Marks an unfinished restore of the data folder, with which a console does not start. */
 export const UNFINISHED_RESTORE = "restore-unfinished";
 
 export function hasStore(dataDir: string): boolean {

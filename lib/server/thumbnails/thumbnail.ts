@@ -33,7 +33,7 @@ const MAX_BYTES = 64 * 1024 ** 2;
 const MAX_CONCURRENT_PER_CONNECTION = 16;
 /** One per connection, so that a service that hangs does not delay other services' pictures. */
 const limiters = new Map<string, Limiter>();
-/** Bounds the memory of all connections together, because each task holds a whole file. */
+/** Bounds the memory of all connections together, because each task has a whole file in memory. */
 const limitLargeFiles = createLimiter(12);
 /** Smaller files do not wait for other connections' large files, which may arrive slowly. */
 const SMALL_BYTES = 4 * 1024 ** 2;

@@ -1,4 +1,4 @@
-// Builds requests to services. The key is in a single header. No Origin is sent, because local servers refuse it.
+// Builds requests to services. The key is in a single header. No Origin is sent, because local servers reject it.
 
 import "server-only";
 import { CONNECTION_PARAMETER, RAW_PARAMETER } from "@/lib/contract/console";

@@ -68,7 +68,7 @@ export async function readBody(bytes: Uint8Array, options: ReadOptions): Promise
 }
 
 /**
- * Parses JSON without a schema, for responses that are translated before `readBody`. Long ones are parsed in a turn of their own.
+ * Parses JSON without a schema, for responses that are translated before `readBody`. Long ones are parsed in a separate turn.
  * Throws TooLargeAnswer.
  */
 export async function parseResponse(body: ReadableStream<Uint8Array> | null): Promise<{ ok: true; value: unknown } | { ok: false }> {

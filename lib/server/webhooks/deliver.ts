@@ -128,7 +128,7 @@ export function createDeliverer({ webhooks, ring, log, now, send, timeoutMs = TI
   };
 }
 
-/** The delay until the next attempt, or undefined if there is none. Status 410 means that the receiver is gone. */
+/** The delay until the next attempt, or undefined if there is none. Status 410 means that the receiver no longer exists. */
 function getRetryMs({ attempts, giveUpAt }: Delivery, { status, retryAfterMs = 0 }: Outcome, now: number): number | undefined {
   const leftMs = giveUpAt - now;
   if (leftMs <= 0 || status === 410) return undefined;

@@ -124,7 +124,7 @@ export async function resendDelivery(
   return delivery ? ok({ webhook, delivery: toDeliveryView(delivery) }) : failed(noSuchDelivery);
 }
 
-/** Rejects URLs that the guard of outgoing calls would refuse later. */
+/** Rejects URLs that the guard of outgoing calls would reject later. */
 function checkUrl({ env }: Parts<"env">, { url, format }: Pick<WebhookBody, "url" | "format">): Failure | undefined {
   const { protocol, hostname, port, pathname } = new URL(url);
   if (protocol !== "https:" && !isTrustedHost(env.trustedHosts, hostname, port))

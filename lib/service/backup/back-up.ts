@@ -93,7 +93,7 @@ async function backUpFrom(backup: Backup, live: LiveDatabase): Promise<ServiceCo
   throw new Error(`Files were deleted during the backup in each of ${MAX_PASSES} passes. Try again at a quieter time.`);
 }
 
-/** Copies blobs that `database` references and the backup lacks. `deleted` counts those whose row is gone too. */
+/** Copies blobs that `database` references and the backup lacks. `deleted` counts those whose row was also deleted. */
 async function copyReferencedBlobs({ blobs: from, folder, logProgress }: Backup, database: string, live: LiveDatabase) {
   const copy = openReadOnly(database);
   const totals = { count: 0, bytes: 0, deleted: 0, lost: new Array<string>() };

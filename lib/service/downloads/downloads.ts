@@ -1,4 +1,4 @@
-// Download sources, their files, and download tasks. Private addresses are refused at every connection.
+// Download sources, their files, and download tasks. Private addresses are rejected for every connection.
 
 import { createLru } from "@/lib/shared/lru";
 import { type BlobStore } from "../assets/blob-store";

@@ -87,7 +87,7 @@ export function toErrorCause(error: unknown): string {
 type AdmittedTurn = NonNullable<ReturnType<OidcTurn["admitted"]>>;
 
 const SALT = "lightdesk.id-token";
-/** The hint becomes part of a URL. A longer one is left out, and the provider then asks the user. */
+/** The hint becomes part of a URL. A longer one is omitted, and the provider then asks the user. */
 const MAX_HINT_LENGTH = 4_000;
 const HINT_SECONDS = 366 * 24 * 60 * 60;
 

@@ -52,7 +52,7 @@ const otherTranslations: readonly Translation[] = [
       const response = await forward((query) => {
         query.set("full_info", "true");
         query.delete("split");
-        // A bare slash is an absolute path for local servers, which refuse it.
+        // A bare slash is an absolute path for local servers, which reject it.
         if (query.get("dir") === "/") query.set("dir", "./");
       });
       // Folders without files don't exist there, so they count as empty.

@@ -18,7 +18,7 @@ export class BucketError extends Error {
   readonly code = OBJECT_STORE_FAILED;
   readonly reason: string;
   readonly status: number | undefined;
-  /** True if the request was answered or never sent, so it can have no effect any more. */
+  /** True if a response arrived or nothing was sent, so that the request can have no further effect. */
   readonly isSettled: boolean;
 
   constructor(action: string, reason: string, status: number | undefined) {
@@ -71,7 +71,7 @@ export async function openBucket({ bucket, prefix, region, endpoint, isPathStyle
     } catch (error) {
       if (!isBucketError(error) || error.status !== 404) throw error;
       if (error.reason === "NoSuchKey") return undefined;
-      // Without a body, a missing object can't be told from a missing bucket. If the bucket is missing, no file counts as absent.
+      // Without a body, a missing object can't be distinguished from a missing bucket. If the bucket is missing, no file counts as absent.
       if (error.reason === "NotFound") {
         await withBucketErrors("show its bucket", client.send(new sdk.HeadBucketCommand({ Bucket: bucket })));
         return undefined;

@@ -1,4 +1,4 @@
-// Ends a job in one commit, or requeues it. A job that has already left the expected state stays as it is.
+// Ends a job in one commit, or requeues it. A job that has already left the expected state is not changed.
 
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { createServiceError } from "@/lib/service/nodes/run";

@@ -213,7 +213,7 @@ async function end(
 ): Promise<void> {
   const at = now();
     if (!(await isOwn(tx, job))) return; // cancelled just now or taken over: nothing is kept, and its stored bytes are dropped
-  // The runner refused the job, or completed it before it reported anything.
+  // The runner rejected the job, or completed it before it reported anything.
   if (await begin(tx, job, at)) record.begin(at);
   const { storedOutputs, refusal } = await insertOutputs(tx, { id: job.id, userId: job.userId, at }, staged, record);
   // An output that could not be stored is reported before a later failure of a node, because nothing else reports it.
