@@ -64,8 +64,8 @@ async function main(): Promise<void> {
   const handleRequest = (request: IncomingMessage, response: ServerResponse): void => {
     respondWithSeen(request, response, { authSecret: getProcessState().composition?.authSecret, addressOf: getAddress, nowMs: Date.now() });
     if (handleOperator(request, response)) return;
-    const refused = checkEncoding(request) ?? checkMethod(request) ?? applyProxyHeader(request, settings.proxySignIn);
-    if (refused) return refuse(request, response, refused);
+    const refusal = checkEncoding(request) ?? checkMethod(request) ?? applyProxyHeader(request, settings.proxySignIn);
+    if (refusal) return refuse(request, response, refusal);
     request.url = escapeDots(request.url ?? "/");
     // Below a base path, the host also serves other products.
     if (isSecure(settings.publicUrl) && basePath === "") response.setHeader("strict-transport-security", `max-age=${YEAR_SECONDS}`);
@@ -141,8 +141,8 @@ async function main(): Promise<void> {
 }
 
 async function authorize(request: IncomingMessage, env: Env, address: string): Promise<FeedAdmission> {
-  const refused = applyProxyHeader(request, env.proxySignIn);
-  if (refused) return { ok: false, refused };
+  const refusal = applyProxyHeader(request, env.proxySignIn);
+  if (refusal) return { ok: false, refused: refusal };
   request.headers[ADDRESS_HEADER] = address;
   const { authorizeSubscription } = getProcessState();
   return authorizeSubscription ? authorizeSubscription(request) : { ok: false, refused: { status: 503, ...startingError } };

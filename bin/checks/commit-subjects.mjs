@@ -25,8 +25,8 @@ function git(...args) {
 
 function listSubjects() {
   const base = git("merge-base", "HEAD", "origin/main") || git("merge-base", "HEAD", "main");
-  const own = base && git("log", "--no-merges", "--format=%s", `${base}..HEAD`);
-  return (own || git("log", "--no-merges", "--format=%s", `-${MAX_COMMITS}`)).split("\n");
+  const branchSubjects = base && git("log", "--no-merges", "--format=%s", `${base}..HEAD`);
+  return (branchSubjects || git("log", "--no-merges", "--format=%s", `-${MAX_COMMITS}`)).split("\n");
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {

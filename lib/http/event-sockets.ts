@@ -19,8 +19,8 @@ export function handleUpgrades(
     // Node removes its own listeners, and an error on a socket without a listener would end the process.
     socket.on("error", () => socket.destroy());
     if (request.headers.upgrade?.toLowerCase() !== "websocket") return void handleWithoutUpgrade(server, request, socket, head);
-    const refused = checkRequest(request);
-    if (refused) return endSocket(socket, refused);
+    const refusal = checkRequest(request);
+    if (refusal) return endSocket(socket, refusal);
     const handler = byPath.get(request.url?.split(/[?#]/)[0] ?? "");
     if (!handler) return endSocket(socket, { status: 404, code: "NOT_FOUND", message: "There is no WebSocket at this address." });
     try {

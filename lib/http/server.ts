@@ -25,8 +25,8 @@ const DEFAULT_DESCRIPTORS = 1024;
 
 /** The remaining descriptors are for files, databases and services, which requests in progress may need. */
 function getConnectionLimits(): { all: number; ofAddress: number } {
-  const all = Math.min(MAX_CONNECTIONS, Math.floor(countDescriptors() * 0.4));
-  return { all, ofAddress: Math.floor(all / 4) };
+  const maxTotal = Math.min(MAX_CONNECTIONS, Math.floor(countDescriptors() * 0.4));
+  return { all: maxTotal, ofAddress: Math.floor(maxTotal / 4) };
 }
 
 function countDescriptors(): number {
@@ -220,8 +220,8 @@ export function createHttpServer(options: HttpOptions, handle: (request: Incomin
     observe(request, response, () => handleAllowed(request, response));
   });
   const handleAllowed: typeof handle = (request, response) => {
-    const refused = checkRequest(request, options);
-    if (refused) return refuse(request, response, refused);
+    const refusal = checkRequest(request, options);
+    if (refusal) return refuse(request, response, refusal);
     if (request.method === "OPTIONS") {
       const { url = "" } = request;
       if (url === "*") return void response.writeHead(204, { allow: "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS" }).end();

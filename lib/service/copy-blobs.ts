@@ -97,7 +97,7 @@ function tryLock(dataDir: string): DataLock | string {
 
 async function copyAll(database: Reader, source: BlobBackend, target: BlobBackend, onProgress: (done: number, all: number) => void) {
   const outcome: BlobCopyResult = { files: 0, copied: 0, missing: [], damaged: [] };
-  const all = (await database.row(query.selectFrom("blobs").select(({ fn }) => fn.countAll<number>().as("count"))))?.count ?? 0;
+  const totalCount = (await database.row(query.selectFrom("blobs").select(({ fn }) => fn.countAll<number>().as("count"))))?.count ?? 0;
   // Files that users delete during the copy are neither missing nor damaged.
   const isReferenced = async (hash: string) =>
     (await database.row(query.selectFrom("blobs").select("hash").where("hash", "=", hash))) !== undefined;
@@ -114,7 +114,7 @@ async function copyAll(database: Reader, source: BlobBackend, target: BlobBacken
 
   await forEachBlob(database, async (blob) => {
     await copy(blob);
-    onProgress((outcome.files += 1), all);
+    onProgress((outcome.files += 1), totalCount);
   });
   return outcome;
 }
@@ -127,13 +127,13 @@ async function forEachBlob(database: Reader, work: (blob: Blob) => Promise<void>
     hasFailed = true;
     throw error;
   };
-  for (let after: string | undefined = ""; after !== undefined;) {
+  for (let lastHash: string | undefined = ""; lastHash !== undefined;) {
     const page: Blob[] = await database.rows(
-      query.selectFrom("blobs").select(["hash", "size"]).where("hash", ">", after).orderBy("hash").limit(PAGE_SIZE),
+      query.selectFrom("blobs").select(["hash", "size"]).where("hash", ">", lastHash).orderBy("hash").limit(PAGE_SIZE),
     );
     const settled = await Promise.allSettled(page.map((blob) => limit(async () => (hasFailed ? undefined : work(blob).catch(fail)))));
     for (const outcome of settled) if (outcome.status === "rejected") throw outcome.reason;
-    after = page.at(-1)?.hash;
+    lastHash = page.at(-1)?.hash;
   }
 }
 

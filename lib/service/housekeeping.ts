@@ -78,10 +78,10 @@ export async function sweep({ database, processes, blobs, thumbnails }: SweepPar
 }
 
 async function sweepBlobs({ database, blobs }: Pick<SweepParts, "database" | "blobs">, canContinue: () => boolean): Promise<number> {
-  let after: string | undefined = "";
+  let lastKey: string | undefined = "";
   await runWithPauses(canContinue, async () => {
-    after = await database.commit((tx) => removeUnreferencedRows(tx, after ?? ""));
-    return after !== undefined;
+    lastKey = await database.commit((tx) => removeUnreferencedRows(tx, lastKey ?? ""));
+    return lastKey !== undefined;
   });
   return canContinue() ? blobs.sweep(canContinue) : 0;
 }

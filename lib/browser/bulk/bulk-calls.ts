@@ -89,11 +89,11 @@ export async function readAllPages<Data, Item extends { id: string }>(
     const result = await callWithRetry<Data>(pathAt(offset), { cache: "no-store" }, work);
     if (!result.ok) return failed(result.failure);
     const { items, rows, total, hasMore } = read(result.value);
-    const before = itemsById.size;
+    const previousCount = itemsById.size;
     for (const item of items) itemsById.set(item.id, item);
-    work.onDone(itemsById.size - before);
+    work.onDone(itemsById.size - previousCount);
     offset += rows;
-    isOver = itemsById.size === before || (hasMore === undefined ? offset >= (total ?? Number.POSITIVE_INFINITY) : !hasMore);
+    isOver = itemsById.size === previousCount || (hasMore === undefined ? offset >= (total ?? Number.POSITIVE_INFINITY) : !hasMore);
   }
   return ok({
     items: [...itemsById.values()].slice(0, maxItems),

@@ -67,16 +67,16 @@ export async function openByteSource(src: string): Promise<Result<ByteSource, Ap
   const { bytes, isWhole, size } = first.value;
   if (isWhole) return ok(createBlobSource(new Blob([bytes])));
   if (size === undefined) {
-    const more = await readFirstBytes(src, MAX_WITHOUT_RANGES);
-    return more.ok ? ok(createBlobSource(new Blob([more.value.bytes]))) : more;
+    const wholeResult = await readFirstBytes(src, MAX_WITHOUT_RANGES);
+    return wholeResult.ok ? ok(createBlobSource(new Blob([wholeResult.value.bytes]))) : wholeResult;
   }
-  const read = async (from: number, to: number) => {
+  const readRange = async (from: number, to: number) => {
     if (to <= bytes.length) return bytes.slice(from, to);
     const part = await readFirstBytes(src, to - from, from);
     if (!part.ok) throw new PartReadError(part.failure);
     return part.value.bytes;
   };
-  return ok({ size, read, text: async () => new TextDecoder().decode(await read(0, size)) });
+  return ok({ size, read: readRange, text: async () => new TextDecoder().decode(await readRange(0, size)) });
 }
 
 const MAX_BYTES = 64 * 1024;

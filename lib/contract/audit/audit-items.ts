@@ -35,10 +35,10 @@ export function parseTargets(text: string | undefined): ParsedTarget {
   // If the text is truncated or from another version, the entry still has the action and its actor.
   const parsed = parseJson(text.slice(prefix.length, end));
   const list: unknown[] = Array.isArray(parsed) ? parsed : [];
-  const more = list.at(-1);
+  const lastItem = list.at(-1);
   return {
     things: list.flatMap(parseTarget),
-    ...(typeof more === "number" && { more }),
+    ...(typeof lastItem === "number" && { more: lastItem }),
     ...(list.includes(OR_MORE) && { isAtLeast: true }),
     ...(outcome && { outcome }),
   };

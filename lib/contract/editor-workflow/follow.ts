@@ -116,8 +116,8 @@ function followBypassed(location: NodeLocation, output: number, path: PathToSour
 function findBypassedInput(slots: readonly Slot[], output: number, type: string, outType: string): number {
   if (type === "*" || type === "") return slots.length > output ? output : 0;
   const fitsBoth = (slot: Slot) => isTypeCompatible(slot.type, outType) && isTypeCompatible(slot.type, type);
-  const same = slots[output];
-  if (same && fitsBoth(same)) return output;
+  const sameIndexSlot = slots[output];
+  if (sameIndexSlot && fitsBoth(sameIndexSlot)) return output;
   return getIndexByType(slots).get(type) ?? slots.slice(0, MAX_TRIED_SLOTS).findIndex(fitsBoth);
 }
 

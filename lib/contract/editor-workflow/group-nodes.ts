@@ -93,9 +93,9 @@ export function expandGroupNode(
 function getSlots(node: EditorNode, info: ObjectInfo): Slot[] {
   const nodeInfo = own(info, node.type);
   if (!nodeInfo) return [...node.inputs];
-  const places = orderClassInputs(nodeInfo, readWidgets(node, nodeInfo));
+  const classInputs = orderClassInputs(nodeInfo, readWidgets(node, nodeInfo));
   return [true, false].flatMap((isWidget) =>
-    places.flatMap(({ name, raw, hasWidget }): Slot[] => (hasWidget === isWidget ? [{ name, type: getInputType(raw), hasWidget }] : [])),
+    classInputs.flatMap(({ name, raw, hasWidget }): Slot[] => (hasWidget === isWidget ? [{ name, type: getInputType(raw), hasWidget }] : [])),
   );
 }
 
@@ -116,15 +116,15 @@ const getLabels = memoize(({ raw }: EditorNode): ReadonlyMap<unknown, unknown> =
 
 /** The custom name, or the inner one. If the name is already used, it starts with the node's title. */
 function createOuterNames(group: JsonObject): (node: EditorNode, name: string) => { name: string; isHidden: boolean } {
-  const seen = new Map<string, number>();
+  const nameCounts = new Map<string, number>();
   return (node, inner) => {
     const changed = getChange(group, node, "input", inner);
     const customName = [changed?.name, getLabels(node).get(inner)].find((item) => typeof item === "string");
     const name = typeof customName === "string" ? customName : inner;
-    const prefix = seen.has(name) ? `${node.title ?? node.type} ` : "";
+    const prefix = nameCounts.has(name) ? `${node.title ?? node.type} ` : "";
     const key = prefix === "" ? name : prefix + inner;
-    const count = seen.get(key);
-    seen.set(key, (count ?? 1) + 1);
+    const count = nameCounts.get(key);
+    nameCounts.set(key, (count ?? 1) + 1);
     return { name: prefix !== "" && count !== undefined ? `${prefix}${count} ${inner}` : key, isHidden: changed?.visible === false };
   };
 }
@@ -174,15 +174,15 @@ function getOrders(node: EditorNode, info: ObjectInfo, getOrder: (node: EditorNo
 }
 
 function createOutputs(nodes: readonly EditorNode[], info: ObjectInfo, group: JsonObject, links: Map<string, EditorLink>): Port[] {
-  const inside = new Set([...links.values()].map(({ origin, originSlot }) => `${origin} ${originSlot}`));
-  const outside = new Set(listOf(group.external).map((entry) => listOf(entry).slice(0, 2).join(" ")));
+  const linkedOutputs = new Set([...links.values()].map(({ origin, originSlot }) => `${origin} ${originSlot}`));
+  const externalOutputs = new Set(listOf(group.external).map((entry) => listOf(entry).slice(0, 2).join(" ")));
   const ports: Port[] = [];
   for (const node of nodes) {
     const types = own(info, node.type)?.output ?? node.outputs.map(({ type }) => type);
     for (const [slot, type] of types.entries()) {
       const slotKey = `${node.id} ${slot}`;
       const isShown = getChange(group, node, "output", String(slot))?.visible;
-      if (typeof isShown === "boolean" ? !isShown : inside.has(slotKey) && !outside.has(slotKey)) continue;
+      if (typeof isShown === "boolean" ? !isShown : linkedOutputs.has(slotKey) && !externalOutputs.has(slotKey)) continue;
       const id = `out ${ports.length}`;
       links.set(id, { origin: node.id, originSlot: slot, target: INSIDE_END, targetSlot: ports.length });
       ports.push({ name: id, type: String(type), links: [id] });

@@ -97,9 +97,9 @@ export function convertFile(file: EditorFile, info: ObjectInfo, fill: FillOption
       }
       const within = enterNode(location);
       if (within) {
-        const before = nodes.length;
+        const previousCount = nodes.length;
         sendScope(within.scope);
-        if (isOff && nodes.length > before) problems.push({ code: "inside_of_off_sent", nodeId: toGraphId(scope, node) });
+        if (isOff && nodes.length > previousCount) problems.push({ code: "inside_of_off_sent", nodeId: toGraphId(scope, node) });
       } else if (!isOff && isUnlinked(location)) unlinkedNodes.push(location);
       else if (!isOff) nodes.push([toGraphId(scope, node), toSentNode(location)]);
     }

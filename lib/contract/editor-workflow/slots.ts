@@ -42,10 +42,10 @@ function findSlots(location: NodeLocation, context: LinkContext): readonly Slot[
 
 function getUseSlots(use: EditorNode, { inputs }: Definition): readonly Slot[] {
   const findSlot = createSlotFinder(use.inputs);
-  const seen = new Map<string, number>();
+  const nameCounts = new Map<string, number>();
   return inputs.map(({ name, type }) => {
-    const index = seen.get(name) ?? 0;
-    seen.set(name, index + 1);
+    const index = nameCounts.get(name) ?? 0;
+    nameCounts.set(name, index + 1);
     return { name, type, hasWidget: false, ...getLink(findSlot(name, index)) };
   });
 }

@@ -82,11 +82,11 @@ export function orderClassInputs(info: NodeInfo, widgets: readonly Widget[]): (C
   const choices = new Map(widgets.map(({ name, value }) => [name, value]));
   const addChoiceInputs = (input: ClassInput, depth: number): ReturnType<typeof orderClassInputs> => {
     const choiceInputs = isDynamicCombo(input.raw) && depth < MAX_DEPTH ? getChoiceInputs(input, choices.get(input.name)) : [];
-    const place = { ...input, hasWidget: !isGrowing(input.raw) && hasWidget(input.raw) };
-    return [place, ...choiceInputs.flatMap((classInput) => addChoiceInputs(classInput, depth + 1))];
+    const classInput = { ...input, hasWidget: !isGrowing(input.raw) && hasWidget(input.raw) };
+    return [classInput, ...choiceInputs.flatMap((classInput) => addChoiceInputs(classInput, depth + 1))];
   };
-  const places = listDeclaredInputs(info).map((input) => addChoiceInputs(input, 0));
-  return [false, true].flatMap((isWidget) => places.filter(([place]) => place?.hasWidget === isWidget)).flat();
+  const inputGroups = listDeclaredInputs(info).map((input) => addChoiceInputs(input, 0));
+  return [false, true].flatMap((isWidget) => inputGroups.filter(([place]) => place?.hasWidget === isWidget)).flat();
 }
 
 type List = { isAt: (value: unknown) => boolean; take: () => { key: number; value: unknown } };
@@ -169,13 +169,13 @@ export function findWidgetLocations(file: EditorFile, node: string, widget: stri
     const definition = file.definitions.get(editorNode.type);
     if (isPrimitive(editorNode)) return findInScope({ net, path, depth }, findLinksFrom(net, id, undefined));
     if (!definition) return void locations.set(`${path}${id}\n${name}`, { node: path + id, input: name });
-    const inside = { net: definition, path: `${path}${id}:`, depth: depth + 1 };
+    const innerScope = { net: definition, path: `${path}${id}:`, depth: depth + 1 };
     const port = definition.inputs.findIndex((input) => input.name === name);
-    if (port >= 0) return findInScope(inside, findLinksFrom(definition, INSIDE_START, port));
+    if (port >= 0) return findInScope(innerScope, findLinksFrom(definition, INSIDE_START, port));
     const inner = parseEntries(editorNode.properties.proxyWidgets)
       .map(listOf)
       .find(([innerId, innerName]) => innerName === name && innerId !== "-1")?.[0];
-    if (typeof inner === "string") findLocations(inside, definition.renumbered?.get(inner) ?? inner, name);
+    if (typeof inner === "string") findLocations(innerScope, definition.renumbered?.get(inner) ?? inner, name);
   }
 
   function findInScope(scope: Parameters<typeof findLocations>[0], links: readonly string[]): void {

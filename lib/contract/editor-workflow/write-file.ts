@@ -91,10 +91,10 @@ function replaceValue(
   // The entries after a choice change in number, and a short list lacks the values before this one.
   if (nodeInfo && (index > values.length || classInputs.some(({ raw }) => isDynamicCombo(raw))))
     return createValueList(nodeInfo, inputs, { node, values });
-  const before = Array.from({ length: index }, (_, index) => (index < values.length ? values[index] : null));
+  const precedingValues = Array.from({ length: index }, (_, index) => (index < values.length ? values[index] : null));
   const raw = classInputs.find(({ name }) => name === value.name)?.raw;
   const newValues = isBoundingBox(raw) ? toListedValues({ ...value, raw }) : [value.value];
-  return withSpellingsOf(values, [...before, ...newValues, ...values.slice(index + newValues.length)]);
+  return withSpellingsOf(values, [...precedingValues, ...newValues, ...values.slice(index + newValues.length)]);
 }
 
 function isBoundingBox(raw: unknown): boolean {
@@ -104,18 +104,18 @@ function isBoundingBox(raw: unknown): boolean {
 function createValueList(info: NodeInfo, inputs: Readonly<JsonObject>, inFile?: { node: JsonObject; values: readonly unknown[] }): unknown[] {
   const [node] = inFile ? readNode({ id: 0, ...inFile.node, widgets_values: inFile.values }, {}) : [];
   const nodeWidgets = node ? readWidgets(node, info) : [];
-  const before = new Map(nodeWidgets.map((widget) => [widget.name, widget]));
+  const widgetsByName = new Map(nodeWidgets.map((widget) => [widget.name, widget]));
   const getFollowingValues = (widget: Widget) => {
     const next = nodeWidgets[nodeWidgets.indexOf(widget) + 1];
     return listOf(inFile?.values).slice(Number(widget.key) + 1, next && Number(next.key));
   };
   const inputValues = Object.fromEntries(
-    Object.entries(inputs).map(([name, value]) => [name, isLink(value) ? before.get(name)?.value : unwrapList(value)]),
+    Object.entries(inputs).map(([name, value]) => [name, isLink(value) ? widgetsByName.get(name)?.value : unwrapList(value)]),
   );
   const widgets = readNamedWidgets(info, inputValues).map((widget) => {
     const value = widget.value ?? getDefault(widget.raw) ?? null;
     const [, ...behind] = toListedValues({ ...widget, value });
-    const storedWidget = before.get(widget.name);
+    const storedWidget = widgetsByName.get(widget.name);
     const storedValues = storedWidget && !isBoundingBox(widget.raw) ? getFollowingValues(storedWidget) : [];
     return [...getPrecedingValues(widget.raw), value, ...behind.map((defaultValue, index) => storedValues[index] ?? defaultValue)];
   });

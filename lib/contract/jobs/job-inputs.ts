@@ -29,18 +29,18 @@ export function collectInputs(workflow: JsonObject | undefined): JobInputs {
 export type SeenInput = { id: InputId; name: string; jobs: number; example: string };
 
 export function findCommonInputs(jobs: readonly JobInputs[]): SeenInput[] {
-  const seen = new Map<InputId, SeenInput>();
+  const inputsById = new Map<InputId, SeenInput>();
   for (const job of jobs) {
     for (const [node, values] of job) {
       if (!node.startsWith(CLASS_MARK)) continue;
       for (const [input, example] of values) {
         const id = toInputId(node, input);
-        const entry = seen.get(id) ?? { id, name: splitInputId(id).name, jobs: 0, example };
-        seen.set(id, { ...entry, jobs: entry.jobs + 1 });
+        const entry = inputsById.get(id) ?? { id, name: splitInputId(id).name, jobs: 0, example };
+        inputsById.set(id, { ...entry, jobs: entry.jobs + 1 });
       }
     }
   }
-  return [...seen.values()].sort((seenInput, other) => other.jobs - seenInput.jobs || seenInput.name.localeCompare(other.name));
+  return [...inputsById.values()].sort((seenInput, other) => other.jobs - seenInput.jobs || seenInput.name.localeCompare(other.name));
 }
 
 type InputDifference = {

@@ -10,14 +10,14 @@ export function findJsonError(text: string): number {
   for (;;) {
     const character = text[position];
     if (character === "{" || character === "[") {
-      const inside = skip(blankPattern, text, position + 1);
-      if (text[inside] !== (character === "{" ? "}" : "]")) {
+      const innerStart = skip(blankPattern, text, position + 1);
+      if (text[innerStart] !== (character === "{" ? "}" : "]")) {
         openBrackets.push(character);
-        position = character === "{" ? readKey(text, inside) : inside;
+        position = character === "{" ? readKey(text, innerStart) : innerStart;
         if (position < 0) return -position - 1;
         continue;
       }
-      position = inside + 1;
+      position = innerStart + 1;
     } else {
       const end = skip(character === '"' ? stringPattern : scalarPattern, text, position);
       if (end === position) return character === '"' ? findStringError(text, position) : position;
@@ -37,8 +37,8 @@ export function findJsonError(text: string): number {
 }
 
 export function getLineAndColumn(text: string, offset: number): { line: number; column: number } {
-  const before = text.slice(0, offset);
-  const lines = before.split(/\r\n|\r|\n/);
+  const precedingText = text.slice(0, offset);
+  const lines = precedingText.split(/\r\n|\r|\n/);
   return { line: lines.length, column: (lines.at(-1)?.length ?? 0) + 1 };
 }
 
@@ -64,7 +64,7 @@ const tokenPattern = /"[^"\\]*(?:\\[^][^"\\]*)*"|[{}[\],:]/g;
 const MAX_DUPLICATES = 100;
 
 export function findDuplicateKeys(text: string, path: readonly string[]): string[] {
-  const seen = new Set<string>();
+  const keys = new Set<string>();
   const duplicates = new Set<string>();
   const openPath: string[] = [];
   const isList: boolean[] = [];
@@ -84,8 +84,8 @@ export function findDuplicateKeys(text: string, path: readonly string[]): string
       const key = String(JSON.parse(token));
       openPath[openPath.length - 1] = key;
       if (openPath.length !== path.length + 1 || path.some((name, index) => openPath[index] !== name)) continue;
-      if (seen.has(key) && duplicates.size < MAX_DUPLICATES) duplicates.add(key);
-      seen.add(key);
+      if (keys.has(key) && duplicates.size < MAX_DUPLICATES) duplicates.add(key);
+      keys.add(key);
     }
   }
   return [...duplicates];

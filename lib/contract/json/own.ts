@@ -7,8 +7,8 @@ export function own<T>(record: Readonly<Record<string, T>> | undefined, key: str
 /** Returns the process-wide weak map of this name. The bundler loads modules several times, and all copies must share it. */
 export function getSharedWeakMap<K extends object, V>(name: string): WeakMap<K, V> {
   const symbol = Symbol.for(`lightdesk.${name}`);
-  const stored: WeakMap<K, V> | undefined = Reflect.get(globalThis, symbol);
-  if (stored) return stored;
+  const storedMap: WeakMap<K, V> | undefined = Reflect.get(globalThis, symbol);
+  if (storedMap) return storedMap;
   const created = new WeakMap<K, V>();
   Reflect.set(globalThis, symbol, created);
   return created;

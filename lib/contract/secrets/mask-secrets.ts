@@ -47,13 +47,13 @@ function maskValue(value: unknown, search: Search, scope: Scope): unknown {
 }
 
 function maskList(list: unknown[], search: Search, { depth, secret }: Scope): unknown[] {
-  const inside = { depth: depth + 1, secret: secret && !isLink(list) && !isInputSpec(list) };
+  const innerScope = { depth: depth + 1, secret: secret && !isLink(list) && !isInputSpec(list) };
   let masked: unknown[] | undefined;
   for (let index = 0; index < list.length; index++) {
-    const after = maskValue(list[index], search, inside);
-    if (after === list[index]) continue;
+    const maskedItem = maskValue(list[index], search, innerScope);
+    if (maskedItem === list[index]) continue;
     masked ??= [...list];
-    masked[index] = after;
+    masked[index] = maskedItem;
   }
   return masked ? withSpellingsOf(list, masked) : list;
 }
@@ -64,12 +64,12 @@ function maskObject(object: JsonObject, search: Search, { depth, secret }: Scope
   let masked: [string, unknown][] | undefined;
   for (let index = 0; index < names.length; index++) {
     const name = names[index] ?? "";
-    const before = object[name];
-    const isSecretField = (isSecretName(name) && before !== name.toUpperCase()) || (hasSecretWidgets && name === "widgets_values");
-    const after = maskValue(before, search, { depth: depth + 1, secret: secret || isSecretField });
+    const value = object[name];
+    const isSecretField = (isSecretName(name) && value !== name.toUpperCase()) || (hasSecretWidgets && name === "widgets_values");
+    const maskedValue = maskValue(value, search, { depth: depth + 1, secret: secret || isSecretField });
     const cleanName = maskName(name, search);
-    if (masked === undefined && (after !== before || cleanName !== name)) masked = Object.entries(object).slice(0, index);
-    masked?.push([cleanName, after]);
+    if (masked === undefined && (maskedValue !== value || cleanName !== name)) masked = Object.entries(object).slice(0, index);
+    masked?.push([cleanName, maskedValue]);
   }
   return masked ? withSpellingsOf(object, Object.fromEntries(masked)) : object;
 }

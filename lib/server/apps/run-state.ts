@@ -239,11 +239,11 @@ async function updateRun(
 
 /** Results of the chosen outputs in their order, or of all outputs if none is chosen. */
 function collectResults(outputs: AppDefinition["outputs"], jobOutputs: Parameters<typeof listOutputs>[0]): StoredResult[] {
-  const all = listOutputs(jobOutputs).filter(({ kind }) => kind !== "json");
+  const fileOutputs = listOutputs(jobOutputs).filter(({ kind }) => kind !== "json");
   const chosen =
     outputs.length === 0
-      ? all.map((view) => ({ view, label: "" }))
-      : outputs.flatMap(({ node, label }) => all.filter(({ nodeId }) => nodeId === node).map((view) => ({ view, label })));
+      ? fileOutputs.map((view) => ({ view, label: "" }))
+      : outputs.flatMap(({ node, label }) => fileOutputs.filter(({ nodeId }) => nodeId === node).map((view) => ({ view, label })));
   return chosen.slice(0, MAX_RESULTS).map(({ view: { kind, name, file, text }, label }) => ({
     label,
     kind,

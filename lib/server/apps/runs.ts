@@ -50,10 +50,10 @@ export async function listRuns(
   const access = await openConnection(context, app.connectionId);
   if (!access.ok) return access;
   const cursor = /^(\d{1,16})\.([0-9a-f-]{36})$/.exec(after ?? "");
-  const before: [number, string] | undefined = cursor?.[2] === undefined ? undefined : [Number(cursor[1]), cursor[2]];
+  const beforeCursor: [number, string] | undefined = cursor?.[2] === undefined ? undefined : [Number(cursor[1]), cursor[2]];
   const appRuns = await context.composition.store.appRuns.list(app.id, context.viewer.memberId, {
     limit: limit + 1,
-    ...(before && { before }),
+    ...(beforeCursor && { before: beforeCursor }),
   });
   const page = appRuns.slice(0, limit);
   const runs = await Promise.all(

@@ -15,7 +15,7 @@ const MAX_ENTRIES = 5_000;
 const MAX_CHARACTERS = 4_000;
 
 export function createSeenAssets(now: () => number) {
-  const seen = createLru<string, { source: PictureSource; atMs: number }>({ max: MAX_ENTRIES });
+  const sources = createLru<string, { source: PictureSource; atMs: number }>({ max: MAX_ENTRIES });
   return {
     /** `reader` combines connection, URL and key, because services return different data for each. */
     record(reader: string, operation: Operation, response: unknown): void {
@@ -25,7 +25,7 @@ export function createSeenAssets(now: () => number) {
         const [id, name] = [textOf(asset?.id), textOf(asset?.name)];
         if (id === undefined || name === undefined) continue;
         const key = `${reader}\n${id}`;
-        seen.delete(key);
+        sources.delete(key);
         const source = {
           name,
           preview_url: textOf(asset?.preview_url),
@@ -33,11 +33,11 @@ export function createSeenAssets(now: () => number) {
           asset_hash: textOf(asset?.asset_hash),
         };
         const length = Object.values(source).reduce((sum, text = "") => sum + text.length, key.length);
-        if (length <= MAX_CHARACTERS) seen.set(key, { source, atMs: now() });
+        if (length <= MAX_CHARACTERS) sources.set(key, { source, atMs: now() });
       }
     },
     find(reader: string, id: string): PictureSource | undefined {
-      const entry = seen.get(`${reader}\n${id}`);
+      const entry = sources.get(`${reader}\n${id}`);
       return entry && now() - entry.atMs < CACHE_MS ? entry.source : undefined;
     },
   };

@@ -103,8 +103,8 @@ export async function revokeJobsView(context: Context, connectionId: string, mem
 }
 
 async function findPersonal({ composition: { store }, viewer }: Context, id: string): Promise<PersonalConnection | undefined> {
-  const all = await store.jobViewers.listPersonal();
-  return all.find((personalConnection) => personalConnection.id === id && isInScope(viewer, id));
+  const grants = await store.jobViewers.listPersonal();
+  return grants.find((personalConnection) => personalConnection.id === id && isInScope(viewer, id));
 }
 
 const tooLow = createFailure("ROLE_TOO_LOW", "Only the owner decides who sees the jobs of their connection.");

@@ -23,12 +23,12 @@ const exampleHint = "as the examples in docs/examples do";
 
 async function checkPublicAccess(env: Env, { secret, own }: Installation, now: () => number): Promise<Finding[]> {
   const { publicUrl } = env;
-  const fetchHealth = async (headers?: Record<string, string>) => (publicUrl ? probeUrl(`${publicUrl}/api/health`, headers) : undefined);
+  const fetchHealth = async (headers?: Record<string, string>) => (publicUrl ? probeUrl(`${publicUrl}/api/seenRequest`, headers) : undefined);
   const response = await fetchHealth();
   const isOwn = own !== undefined && response?.installation === own;
-  const seen = isOwn && secret !== undefined ? (await fetchHealth({ [PROOF_HEADER]: createDoctorProof(secret, now()) }))?.seen : undefined;
+  const seenRequest = isOwn && secret !== undefined ? (await fetchHealth({ [PROOF_HEADER]: createDoctorProof(secret, now()) }))?.seen : undefined;
   return [
-    await runSafely("reverse proxy", () => (publicUrl && seen ? checkSeenRequest(env, publicUrl, seen) : undefined) ?? checkSettings(env)),
+    await runSafely("reverse proxy", () => (publicUrl && seenRequest ? checkSeenRequest(env, publicUrl, seenRequest) : undefined) ?? checkSettings(env)),
     await runSafely("public address", () => checkPublicUrl(env, response, isOwn)),
   ];
 }
@@ -105,10 +105,10 @@ function checkPublicUrl({ publicUrl }: Env, response: HealthResponse | undefined
 
 export async function checkNetwork(env: Env, now: () => number): Promise<Finding[]> {
   const secret = await readAuthSecret(env);
-  const own = secret === undefined ? undefined : nameInstallation(secret);
+  const installationName = secret === undefined ? undefined : nameInstallation(secret);
   return [
-    await runSafely("port", () => checkPort(env, own)),
-    ...(await checkPublicAccess(env, { secret, own }, now)),
+    await runSafely("port", () => checkPort(env, installationName)),
+    ...(await checkPublicAccess(env, { secret, own: installationName }, now)),
     ...(await checkConnections(env, now)),
     ...(await checkRunners(env)),
   ];

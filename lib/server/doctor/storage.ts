@@ -119,14 +119,14 @@ async function checkKeys({ dataDir, encryptionKeys, databaseUrl }: Env): Promise
   try {
     const countsByList = await Promise.all(Object.values(store.sealed).map((list) => countSealed(list, ring)));
     const counts = countsByList.flatMap((byRing) => [...byRing]);
-    const all = counts.reduce((sum, [, { count }]) => sum + count, 0);
+    const totalCount = counts.reduce((sum, [, { count }]) => sum + count, 0);
     const unreadableCounts = counts.filter(([, { unreadable }]) => unreadable > 0);
-    if (unreadableCounts.length === 0) return passed("keys", `Key ring ${[...ring.readable.keys()].join(", ")} opens all ${all} sealed secrets.`);
+    if (unreadableCounts.length === 0) return passed("keys", `Key ring ${[...ring.readable.keys()].join(", ")} opens all ${totalCount} sealed secrets.`);
     const ids = [...new Set(unreadableCounts.map(([id]) => id))].join(", ");
     const unreadable = unreadableCounts.reduce((sum, [, count]) => sum + count.unreadable, 0);
     return failed(
       "keys",
-      `${unreadable} of ${all} sealed secrets can't be opened; they were sealed with ${ids}.`,
+      `${unreadable} of ${totalCount} sealed secrets can't be opened; they were sealed with ${ids}.`,
       `Add key ${ids} to the key ring, or enter those API keys again.`,
     );
   } finally {

@@ -90,9 +90,9 @@ export function createIndexReader({ store, log, now, maxJobs, settled, lossesOf 
   }
 
   async function readNext(id: string, used: UsedConnection): Promise<Step> {
-    const listed = await list.next(id, used);
-    if (listed === undefined) return readSizesOf(id, used);
-    return listed === "older" ? "done" : listed;
+    const page = await list.next(id, used);
+    if (page === undefined) return readSizesOf(id, used);
+    return page === "older" ? "done" : page;
   }
 
   /** Only for the service in this process, because elsewhere each job would be a request. */

@@ -40,9 +40,9 @@ export function createJobIndex({ store, log, now, maxJobs }: Options): JobIndex 
   let isStopped = false;
   const losses = new Map<string, number>();
   const countLost = ({ connectionId, ...change }: Change) => {
-    const answers = change.kind === "seen" ? change.answers : 1;
-    losses.set(connectionId, (losses.get(connectionId) ?? 0) + answers);
-    for (let count = 0; count < answers; count += 1) getTelemetry().metrics?.count("lightdesk_ledger_lost_total", {});
+    const responseCount = change.kind === "seen" ? change.answers : 1;
+    losses.set(connectionId, (losses.get(connectionId) ?? 0) + responseCount);
+    for (let count = 0; count < responseCount; count += 1) getTelemetry().metrics?.count("lightdesk_ledger_lost_total", {});
   };
   getTelemetry().metrics?.read("lightdesk_ledger_waiting", () => pending.length);
   const reader = createIndexReader({ store, log, now, maxJobs, settled, lossesOf: (id) => losses.get(id) ?? 0 });

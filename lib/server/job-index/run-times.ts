@@ -99,9 +99,9 @@ const MIN_LATE_MS = 1_000;
 
 /** Undefined for fewer than two runs. */
 export function toExpectedRun(runsMs: readonly number[]): ExpectedRun | undefined {
-  const all = runsMs.toSorted((ms, other) => ms - other);
-  const longMs = quantile(all, 0.9);
-  const runs = all.filter((ms) => ms >= longMs * CACHED_SHARE);
+  const sortedMs = runsMs.toSorted((ms, other) => ms - other);
+  const longMs = quantile(sortedMs, 0.9);
+  const runs = sortedMs.filter((ms) => ms >= longMs * CACHED_SHARE);
   if (runs.length < MIN_RUNS) return undefined;
   const hasQuartiles = runs.length >= MIN_RUNS_FOR_QUARTILES;
   const [low_ms, high_ms] = [quantile(runs, hasQuartiles ? 0.25 : 0), quantile(runs, hasQuartiles ? 0.75 : 1)];

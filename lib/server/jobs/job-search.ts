@@ -99,18 +99,18 @@ export async function searchJobIndex(
   const words = text === undefined ? [] : splitWords(text);
   const sinceMs = within === undefined ? undefined : now() - within * HOUR_MS;
   const fromMs = Math.max(from ?? 0, sinceMs ?? 0) || undefined;
-  const found = await store.jobIndexStore.search(id, { ...rest, words, memberId: member, fromMs, toMs: to });
+  const searchResult = await store.jobIndexStore.search(id, { ...rest, words, memberId: member, fromMs, toMs: to });
   const { offset, limit } = query;
-  const pagination = { offset, limit, total: found.total, has_more: offset + found.jobs.length < found.total };
+  const pagination = { offset, limit, total: searchResult.total, has_more: offset + searchResult.jobs.length < searchResult.total };
   const namedJobs = await withNames(
     operations.listJobs,
     { composition, connection: { id }, apiKey: undefined },
-    { jobs: found.jobs, pagination },
+    { jobs: searchResult.jobs, pagination },
   );
   if (words.length === 0) return namedJobs;
   const jobs = namedJobs.jobs.map((job, index) => {
     const { error } = toJobView(job);
-    const texts = [job.workflow_name, job.submitted_by, error && formatErrorLine(error), error?.message, found.texts[index]];
+    const texts = [job.workflow_name, job.submitted_by, error && formatErrorLine(error), error?.message, searchResult.texts[index]];
     return {
       ...job,
       search_match: findSnippet(

@@ -130,8 +130,8 @@ export function createLiveHub({ now, log }: { now: () => number; log: Log }) {
     /** `end` closes the stream. Returns a function that removes it, or undefined if a limit is reached. */
     addStream(owner: string, end: () => void): (() => void) | undefined {
       const ownStreams = streams.get(owner) ?? new Set();
-      const all = [...streams.values()].reduce((sum, some) => sum + some.size, 0);
-      if (isStopped || ownStreams.size >= MAX_STREAMS_PER_MEMBER || all >= MAX_STREAMS) return undefined;
+      const streamCount = [...streams.values()].reduce((sum, some) => sum + some.size, 0);
+      if (isStopped || ownStreams.size >= MAX_STREAMS_PER_MEMBER || streamCount >= MAX_STREAMS) return undefined;
       streams.set(owner, ownStreams.add(end));
       return () => {
         ownStreams.delete(end);

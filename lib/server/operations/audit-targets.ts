@@ -20,8 +20,8 @@ const LOOKUP_LIMITS = { exchangeMs: 5000, attempts: 1 };
 
 export function toAuditThings(ids: readonly string[], access: Access): AuditTarget[] {
   const { seenNames } = access.composition;
-  const things = ids.map((id) => ({ id, name: seenNames.find(access.connection.id, id) }));
-  return redactForBrowser(things, access);
+  const targets = ids.map((id) => ({ id, name: seenNames.find(access.connection.id, id) }));
+  return redactForBrowser(targets, access);
 }
 
 export async function auditTargetsFromRequest(operation: Operation, access: Access, input: CallInput): Promise<AuditTargets> {

@@ -57,8 +57,8 @@ function toRow(entries: readonly [LoggedAct, ...LoggedAct[]], maxParts: number):
     return { ...facts, ...(text !== undefined && { outcome: text }), ...parts };
   }
   const isMixed = entries.some(({ action }) => action !== facts.action);
-  const refused = completed.length === 0 ? 0 : entries.length - completed.length;
-  const row = { ...withoutTarget(facts), id: newest.id, at: newest.at, ...parts, ...(refused > 0 && { refused }) };
+  const refusedCount = completed.length === 0 ? 0 : entries.length - completed.length;
+  const row = { ...withoutTarget(facts), id: newest.id, at: newest.at, ...parts, ...(refusedCount > 0 && { refused: refusedCount }) };
   return isMixed ? { ...row, action: findFamily(facts.action) ?? facts.action } : row;
 }
 
@@ -105,8 +105,8 @@ function toParts(entry: AuditItem): { listed: AuditPart[]; unlisted: number; isA
   const { things, more: unlisted = 0, isAtLeast, outcome } = parseTargets(entry.outcome);
   const mark = { at: entry.at, ...(!isSuccess(entry) && { isRefused: true as const }) };
   const id = entry.target ?? /^(?:id|path|name|prompt_id|task_id)=(.+?)(?= \w+=|$)/.exec(outcome ?? "")?.[1];
-  const named: readonly AuditTarget[] = things.length > 0 || id === undefined ? things : [{ id }];
-  return { listed: named.map((thing) => ({ ...thing, ...mark })), unlisted, isAtLeast };
+  const targets: readonly AuditTarget[] = things.length > 0 || id === undefined ? things : [{ id }];
+  return { listed: targets.map((thing) => ({ ...thing, ...mark })), unlisted, isAtLeast };
 }
 
 type LogStore = Pick<Store, "audit" | "members">;
@@ -139,11 +139,11 @@ export async function* writeAuditCsv(store: LogStore, names: Names, filter: Audi
       "member_email",
     ])
   );
-  let before: number | undefined;
+  let beforeId: number | undefined;
   let openActs: LoggedAct[][] = [];
   for (;;) {
-    const { acts, isOver } = await store.audit.listActs({ ...search, before }, { acts: EXPORT_PAGE_SIZE, entries: EXPORT_ENTRIES });
-    before = acts.at(-1)?.[0]?.id;
+    const { acts, isOver } = await store.audit.listActs({ ...search, before: beforeId }, { acts: EXPORT_PAGE_SIZE, entries: EXPORT_ENTRIES });
+    beforeId = acts.at(-1)?.[0]?.id;
     const items = [...openActs, ...(await toItems(store, acts, names))];
     const rows = groupAudit(items, Number.POSITIVE_INFINITY);
     // The last row may continue on the next page, so it is written with that page.

@@ -38,8 +38,8 @@ export function createSetUpTokenStore(database: Database) {
   return {
     async replace(token: string, now: number, graceMs = 0): Promise<void> {
       await database.transaction().execute(async (transaction) => {
-        const all = transaction.deleteFrom("setUpTokens");
-        await (graceMs === 0 ? all : all.where("createdAt", "<", now - graceMs)).execute();
+        const deletion = transaction.deleteFrom("setUpTokens");
+        await (graceMs === 0 ? deletion : deletion.where("createdAt", "<", now - graceMs)).execute();
         await transaction
           .insertInto("setUpTokens")
           .values({ tokenHash: hashToken(token), createdAt: now })

@@ -203,8 +203,8 @@ async function findDownload(context: AuthedContext): Promise<Result<{ row: Store
   if (!row) return notFound;
   const access = await openConnection(context, row.connectionId);
   if (!access.ok) return access.failure.code === "NOT_FOUND" ? notFound : access;
-  const things = redactForBrowser([toDownloadThing(row.source, row.fileName)], access.value);
-  context.annotateAudit({ connectionId: row.connectionId, target: row.source, outcome: formatTargets(things, undefined) });
+  const targets = redactForBrowser([toDownloadThing(row.source, row.fileName)], access.value);
+  context.annotateAudit({ connectionId: row.connectionId, target: row.source, outcome: formatTargets(targets, undefined) });
   return ok({ row, access: access.value });
 }
 

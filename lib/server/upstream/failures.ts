@@ -107,9 +107,9 @@ export function clientGone(): Failure {
 
 /** `failure` is the service's own refusal, if it was requested. */
 export function notImplementedByService({ capability, name }: Operation, failure?: Failure): Failure {
-  const own = failure ?? { message: `This service does not have ${capability ?? name}.`, status: 501 };
+  const storedFailure = failure ?? { message: `This service does not have ${capability ?? name}.`, status: 501 };
   const details = failure && isObject(failure.details) ? failure.details : {};
-  return { ...own, code: "NOT_IMPLEMENTED", ...(capability !== undefined && { details: { ...details, capability } }) };
+  return { ...storedFailure, code: "NOT_IMPLEMENTED", ...(capability !== undefined && { details: { ...details, capability } }) };
 }
 
 export function invalidIdFailure(): Failure {

@@ -104,7 +104,7 @@ async function readActive(
   before: { missing: readonly string[]; listed: number; isLimited: boolean } | undefined,
   signal: AbortSignal,
 ): Promise<Result<{ listed: string[]; gone: string[] }, Failure>> {
-  const listed = new Set<string>();
+  const listedIds = new Set<string>();
   if (before?.missing.length === 0) return ok({ listed: [], gone: [] });
   const missing = before?.missing ?? [];
   let endedIds: string[] = [];
@@ -113,17 +113,17 @@ async function readActive(
     const jobsResult = await listJobs(access, query, signal);
     if (!jobsResult.ok) return jobsResult;
     const { jobs, pagination } = jobsResult.value;
-    for (const { id } of jobs) listed.add(id);
+    for (const { id } of jobs) listedIds.add(id);
     const isLast = jobs.length < PAGE_SIZE || pagination.has_more === false;
     const isComplete = isLast || offset + PAGE_SIZE >= MAX_ACTIVE;
-    const reachedIndex = isComplete ? missing.length : missing.findLastIndex((id) => listed.has(id));
-    endedIds = missing.filter((id, index) => index < reachedIndex && !listed.has(id));
+    const reachedIndex = isComplete ? missing.length : missing.findLastIndex((id) => listedIds.has(id));
+    endedIds = missing.filter((id, index) => index < reachedIndex && !listedIds.has(id));
     // The total includes jobs that are not tracked.
     const hasAllOthers =
       !before?.isLimited && reachedIndex >= 0 && before && (pagination.total ?? 0) >= missing.length - endedIds.length + before.listed;
     if (isLast || hasAllOthers) break;
   }
-  return ok({ listed: [...listed], gone: endedIds });
+  return ok({ listed: [...listedIds], gone: endedIds });
 }
 
 /** Adds jobs that have left the lists to `rows`. Returns the ids of those that must still be read. */

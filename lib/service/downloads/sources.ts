@@ -56,8 +56,8 @@ export function internalAddressError(field?: string): ServiceError {
 
 function describeSources(hosts: readonly string[], unlistedCount: number): string {
   if (hosts.length === 0) return unlistedCount === 0 ? "from nowhere" : "only from places that its operator chose";
-  const more = Math.max(0, hosts.length - MAX_NAMED_HOSTS) + unlistedCount;
-  return `only from ${hosts.slice(0, MAX_NAMED_HOSTS).join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
+  const hiddenCount = Math.max(0, hosts.length - MAX_NAMED_HOSTS) + unlistedCount;
+  return `only from ${hosts.slice(0, MAX_NAMED_HOSTS).join(", ")}${hiddenCount > 0 ? ` and ${hiddenCount} more` : ""}`;
 }
 
 function isPlainHttps(url: URL): boolean {

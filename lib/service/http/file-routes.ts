@@ -70,13 +70,13 @@ export function fileRoutes(parts: Parts): Route[] {
       if (channel) {
         if (!isImage(mediaType)) throw new ServiceError("UNPROCESSABLE", "channel: only an image has channels.", { field: "channel" });
         const kind = channel === "rgb" ? "rgb" : "alpha";
-        const named = { fileName: `${hash}-${kind}.png`, mediaType: "image/png" };
-        return sendBuffer(request, await parts.thumbnails.channel(inFile, kind), { ...named, ...caching, etag: `${hash}-${kind}` });
+        const fileInfo = { fileName: `${hash}-${kind}.png`, mediaType: "image/png" };
+        return sendBuffer(request, await parts.thumbnails.channel(inFile, kind), { ...fileInfo, ...caching, etag: `${hash}-${kind}` });
       }
       if (res) {
         const { webp, isOwn } = await parts.thumbnails.get(file, inFile, res);
-        const named = { fileName: `${hash}-${res}.webp`, mediaType: "image/webp", etag: `${hash}-${res}${isOwn ? "" : "-sign"}` };
-        return sendBuffer(request, webp, { ...named, ...caching, immutable: caching.immutable && isOwn });
+        const fileInfo = { fileName: `${hash}-${res}.webp`, mediaType: "image/webp", etag: `${hash}-${res}${isOwn ? "" : "-sign"}` };
+        return sendBuffer(request, webp, { ...fileInfo, ...caching, immutable: caching.immutable && isOwn });
       }
       if (preview !== undefined && isRaster(mediaType)) {
         const format = /^jpeg\b/.test(preview) ? "jpeg" : "webp";
@@ -100,9 +100,9 @@ export function fileRoutes(parts: Parts): Route[] {
 }
 
 async function findFile(parts: Parts, userId: number, name: string) {
-  const stored = await findStoredFile(parts, userId, name);
-  const hash = stored ? undefined : findHashInName(name);
-  if (hash === undefined) return stored;
+  const storedFile = await findStoredFile(parts, userId, name);
+  const hash = storedFile ? undefined : findHashInName(name);
+  if (hash === undefined) return storedFile;
   const { liveRuns, blobs, now } = parts;
   const localFile = liveRuns.fileHere(userId, hash);
   if (localFile) {

@@ -150,9 +150,9 @@ export function userdataRoutes(parts: Parts): Route[] {
 
     route(operations.readUserdata, async ({ request, user }) => {
       const segments = parseFilePath(getRawPath(request));
-      const named = { fileName: segments.at(-1) ?? "", mediaType: "application/octet-stream" };
+      const fileInfo = { fileName: segments.at(-1) ?? "", mediaType: "application/octet-stream" };
       return files.read(user.id, segments, ({ hash, size, modified: modifiedMs }) =>
-        sendBytes(request, { ...named, open: () => blobs.open(hash, size), storedSize: size, etag: hash, modifiedMs, immutable: false }),
+        sendBytes(request, { ...fileInfo, open: () => blobs.open(hash, size), storedSize: size, etag: hash, modifiedMs, immutable: false }),
       );
     }),
 

@@ -9,8 +9,8 @@ export type GaussianKernel = { radius: number; sigma: number };
 function mirrorIndex(index: number, size: number): number {
   if (size === 1) return 0;
   const period = 2 * (size - 1);
-  const inside = ((index % period) + period) % period;
-  return inside < size ? inside : period - inside;
+  const periodicIndex = ((index % period) + period) % period;
+  return periodicIndex < size ? periodicIndex : period - periodicIndex;
 }
 
 function kernelWeights({ radius, sigma }: GaussianKernel): Float64Array {

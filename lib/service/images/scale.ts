@@ -40,11 +40,11 @@ const rules: Record<TapMethod, Rule> = {
 };
 
 function createTaps(method: TapMethod, from: number, to: number): Taps {
-  const all = Array.from({ length: to }, (_, index) => rules[method](index, from, to));
-  const reach = all.reduce((maxReach, { weights }) => Math.max(maxReach, weights.length), 1);
+  const sampleRules = Array.from({ length: to }, (_, index) => rules[method](index, from, to));
+  const reach = sampleRules.reduce((maxReach, { weights }) => Math.max(maxReach, weights.length), 1);
   const indexes = new Int32Array(to * reach);
   const weights = new Float64Array(to * reach);
-  all.forEach((tap, index) => {
+  sampleRules.forEach((tap, index) => {
     for (let i = 0; i < reach; i++) {
       indexes[index * reach + i] = Math.min(from - 1, Math.max(0, tap.first + Math.min(i, tap.weights.length - 1)));
       weights[index * reach + i] = tap.weights[i] ?? 0;

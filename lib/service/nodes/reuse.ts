@@ -136,30 +136,30 @@ export type NodeValues = {
 };
 
 export function createNodeValues(readers: ReadonlyMap<string, number>, maxPixels: number): NodeValues {
-  const stored = new Map<string, readonly NodeValue[]>();
+  const valuesById = new Map<string, readonly NodeValue[]>();
   const remaining = new Map(readers);
   let claimedPixels = 0;
   let cachedTextBytes = 0;
 
   const countStoredPixels = () => {
-    const rasters = new Set([...stored.values()].flat().filter(isRaster));
+    const rasters = new Set([...valuesById.values()].flat().filter(isRaster));
     return [...rasters].reduce((sum, raster) => sum + countValuePixels(raster), 0);
   };
   return {
-    get: (id) => stored.get(id),
+    get: (id) => valuesById.get(id),
     keep(id, values) {
       if ((remaining.get(id) ?? 0) <= 0) return;
       const totalBytes = cachedTextBytes + sumTextBytes(values);
       checkCachedTexts(totalBytes);
       cachedTextBytes = totalBytes;
-      stored.set(id, values);
+      valuesById.set(id, values);
     },
     release(id) {
       const count = (remaining.get(id) ?? 0) - 1;
       remaining.set(id, count);
       if (count > 0) return;
-      cachedTextBytes -= sumTextBytes(stored.get(id) ?? []);
-      stored.delete(id);
+      cachedTextBytes -= sumTextBytes(valuesById.get(id) ?? []);
+      valuesById.delete(id);
     },
     claim({ width, height }, frames) {
       claimedPixels += width * height * frames;
@@ -169,7 +169,7 @@ export function createNodeValues(readers: ReadonlyMap<string, number>, maxPixels
     settle() {
       claimedPixels = 0;
     },
-    entries: () => stored.entries(),
+    entries: () => valuesById.entries(),
   };
 }
 

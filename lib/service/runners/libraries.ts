@@ -21,7 +21,7 @@ export function createLibraries(database: Database) {
   let merged: { library: NodeLibrary; catalogue: Catalogue; texts: Map<string, string> };
 
   async function refresh(): Promise<boolean> {
-    const stored = await database.rows(
+    const storedCatalogues = await database.rows(
       query
         .selectFrom("runner_catalogues")
         .innerJoin("runners", "runners.id", "runner_id")
@@ -32,12 +32,12 @@ export function createLibraries(database: Database) {
     );
     const isSame =
       merged !== undefined &&
-      stored.length === cacheByHash.size &&
-      stored.every(({ runner_id, hash }) => cacheByHash.get(runner_id)?.hash === hash);
+      storedCatalogues.length === cacheByHash.size &&
+      storedCatalogues.every(({ runner_id, hash }) => cacheByHash.get(runner_id)?.hash === hash);
     if (isSame) return false;
     const entriesByHash = new Map([...cacheByHash.values()].map((item) => [item.hash, item]));
     const latest: typeof cacheByHash = new Map();
-    for (const { runner_id, hash } of stored) {
+    for (const { runner_id, hash } of storedCatalogues) {
       const library = entriesByHash.get(hash);
       if (library) {
         latest.set(runner_id, library);

@@ -60,10 +60,10 @@ export async function createPool({ database, processes, concurrency }: PoolParts
   async function loadNeeds(ids: Iterable<number | null>, reader: Reader = database): Promise<void> {
     const unknownIds = [...new Set(ids)].filter((id) => id !== null).filter((id) => !needsById.has(id));
     if (unknownIds.length === 0) return;
-    const stored = await reader.rows(
+    const storedNeeds = await reader.rows(
       query.selectFrom("job_needs").select(["id", "text"]).where("id", "in", reader.dialect.numbers(unknownIds)),
     );
-    for (const { id, text } of stored) needsById.set(id, parseExactJson<Needs>(text));
+    for (const { id, text } of storedNeeds) needsById.set(id, parseExactJson<Needs>(text));
   }
 
   const getModels = (id: number | null) => findModels((id === null ? undefined : needsById.get(id)) ?? []);

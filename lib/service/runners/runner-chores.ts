@@ -54,12 +54,12 @@ export function createRunnerChores(stores: Stores): Chore[] {
 
 async function checkRunners(stores: Stores): Promise<void> {
   const { database, changed, signal } = stores;
-  const all = await readRunners(database);
-  const remoteRunners = all.filter(({ address }) => address !== null);
+  const runnerRows = await readRunners(database);
+  const remoteRunners = runnerRows.filter(({ address }) => address !== null);
   await Promise.all(remoteRunners.filter((row) => !isOverLimits(row)).map((row) => checkRunnerRow(stores, row)));
   await clearLostAttempts(stores, remoteRunners);
   // The built-in runner can drain too, even if it is the only one.
-  if (signal.aborted || (remoteRunners.length === 0 && !all.some(({ mode }) => mode === "draining"))) return;
+  if (signal.aborted || (remoteRunners.length === 0 && !runnerRows.some(({ mode }) => mode === "draining"))) return;
   await database.commit(settleDraining);
   await changed();
 }

@@ -79,8 +79,8 @@ export function createRunners({ database, now, builtIn, changed = async () => un
 
   return {
     async list() {
-      const all = await readRunners(database);
-      return Promise.all(all.sort((item, other) => Number(item.address !== null) - Number(other.address !== null)).map(toRunner));
+      const runnerRows = await readRunners(database);
+      return Promise.all(runnerRows.sort((item, other) => Number(item.address !== null) - Number(other.address !== null)).map(toRunner));
     },
 
     async check(address) {

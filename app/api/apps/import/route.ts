@@ -17,7 +17,7 @@ export const POST = consoleBodyRoute("importApp", "operator", z.unknown(), async
   const cover = await storeCover(context, connection, file.data.cover);
   if (!cover.ok) return cover;
   const { cover: _asset, ...rest } = definition;
-  const own = { ...rest, ...(cover.value !== undefined && { cover: cover.value }) };
-  const appResult = await createApp(context, connection, { definition: own, limits, access: { kind: "me" } });
+  const newDefinition = { ...rest, ...(cover.value !== undefined && { cover: cover.value }) };
+  const appResult = await createApp(context, connection, { definition: newDefinition, limits, access: { kind: "me" } });
   return appResult.ok ? ok(jsonResponse({ app: await toView(context, appResult.value) }, 201)) : appResult;
 });

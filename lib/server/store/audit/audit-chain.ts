@@ -52,11 +52,11 @@ export async function verifyChain(database: Kysely<Tables>): Promise<ChainState>
 }
 
 async function* readRows(database: Kysely<Tables>): AsyncGenerator<Row<"audit">, void> {
-  let after = 0;
+  let lastId = 0;
   for (;;) {
-    const page = await database.selectFrom("audit").selectAll().where("id", ">", after).orderBy("id").limit(PAGE_SIZE).execute();
+    const page = await database.selectFrom("audit").selectAll().where("id", ">", lastId).orderBy("id").limit(PAGE_SIZE).execute();
     yield* page;
-    after = Number(page.at(-1)?.id ?? after);
+    lastId = Number(page.at(-1)?.id ?? lastId);
     if (page.length < PAGE_SIZE) return;
   }
 }

@@ -16,8 +16,8 @@ export function createIdentityStore(database: Database) {
     find: (issuer: string, subject: string): Promise<StoredIdentity | undefined> => findBySubject(issuer, subject),
 
     async list(memberId?: string): Promise<StoredIdentity[]> {
-      const all = database.selectFrom("identities").selectAll().where("memberId", "is not", null).orderBy("createdAt");
-      return (memberId === undefined ? all : all.where("memberId", "=", memberId)).execute();
+      const identityQuery = database.selectFrom("identities").selectAll().where("memberId", "is not", null).orderBy("createdAt");
+      return (memberId === undefined ? identityQuery : identityQuery.where("memberId", "=", memberId)).execute();
     },
 
     /** False if the identity belongs to another member, or the member has another subject at the issuer. */

@@ -83,8 +83,8 @@ export function createMemberStore(database: Database) {
     },
 
     async list(): Promise<Member[]> {
-      const all = database.selectFrom("members").selectAll().where("guestOf", "is", null);
-      return (await all.orderBy("createdAt").orderBy("id").execute()).map(toMember);
+      const memberQuery = database.selectFrom("members").selectAll().where("guestOf", "is", null);
+      return (await memberQuery.orderBy("createdAt").orderBy("id").execute()).map(toMember);
     },
 
     /** Ends every session of the member, even if nothing else changes. */

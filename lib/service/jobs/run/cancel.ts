@@ -160,10 +160,10 @@ async function findStaleRuns(database: Database, running: ReadonlyMap<string, Ru
   if (running.size === 0) return [];
   const seqs = database.dialect.numbers([...running.values()].map(({ seq }) => seq));
   const rows = await database.rows(query.selectFrom("jobs").select(["seq", "fence", "state", "slot"]).where("seq", "in", seqs));
-  const stored = new Map(rows.map((row) => [row.seq, row]));
+  const storedBySeq = new Map(rows.map((row) => [row.seq, row]));
   // `running` is read after the query, because a run may have ended meanwhile.
   return [...running.values()].filter((run) => {
-    const row = stored.get(run.seq);
+    const row = storedBySeq.get(run.seq);
     const isOver = row && (isTerminal(row.state) || (row.state === "pending" && row.slot === null));
     return row && (row.fence > run.fence || (row.fence === run.fence && isOver));
   });

@@ -91,9 +91,9 @@ function createRunReporter(events: JobEvents, job: { id: string; seq: number; no
       isOver = true;
       if (!events.hasListeners(job)) return;
       const row = await reader.row(query.selectFrom("jobs").select("state").where("seq", "=", job.seq));
-      const stored = row && isTerminal(row.state) ? (await readResultTexts(reader, [job.seq])).get(job.seq) : undefined;
-      if (!stored) return;
-      const result = requireTexts(stored);
+      const resultTexts = row && isTerminal(row.state) ? (await readResultTexts(reader, [job.seq])).get(job.seq) : undefined;
+      if (!resultTexts) return;
+      const result = requireTexts(resultTexts);
       for (const [node, output] of Object.entries(objectOf(parseExactJson(result.outputs)) ?? {}))
         if (!reportedNodes.has(node)) sendExecuted(node, output);
       const messages = parseExactJson(result.messages);
