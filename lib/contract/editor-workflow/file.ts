@@ -51,11 +51,11 @@ export function readEditorFile(file: JsonObject & { nodes: unknown[] }, info: Ob
   };
 }
 
-export function memoize<Of extends object, Made>(compute: (of: Of) => Made): (of: Of) => Made {
-  const cache = new WeakMap<Of, { value: Made }>();
-  return (of) => {
-    const entry = cache.get(of) ?? { value: compute(of) };
-    cache.set(of, entry);
+export function memoize<Input extends object, Output>(compute: (input: Input) => Output): (input: Input) => Output {
+  const cache = new WeakMap<Input, { value: Output }>();
+  return (input) => {
+    const entry = cache.get(input) ?? { value: compute(input) };
+    cache.set(input, entry);
     return entry.value;
   };
 }

@@ -74,10 +74,10 @@ export function convertFile(file: EditorFile, info: ObjectInfo, fill: FillOption
   function primitiveValue(node: EditorNode): unknown {
     const value = objectOf(node.values)?.value ?? listOf(node.values)[0];
     const isReplaced = node.properties["Run widget replace on values"] === true && typeof value === "string";
-    return isReplaced && fill ? replacePlaceholders(value, fill.at, widgetOf) : value;
+    return isReplaced && fill ? replacePlaceholders(value, fill.at, findWidgetValue) : value;
   }
 
-  const widgetOf = createWidgetFinder(file, info);
+  const findWidgetValue = createWidgetFinder(file, info);
 
   function sendScope(scope: Scope): void {
     problems.push(...findDuplicateIds(scope));
@@ -174,7 +174,7 @@ export function convertFile(file: EditorFile, info: ObjectInfo, fill: FillOption
 
   function fillText({ type }: EditorNode, nodeId: string, name: string, value: unknown): unknown {
     if (typeof value !== "string" || !fill) return value;
-    if (isFileName({ class_type: type, inputs: {} }, name)) return replacePlaceholders(value, fill.at, widgetOf);
+    if (isFileName({ class_type: type, inputs: {} }, name)) return replacePlaceholders(value, fill.at, findWidgetValue);
     const raw = listInputs(own(info, type), {}).find((input) => input.name === name)?.raw;
     return getSettings(raw).dynamicPrompts ? drawChoices(value, `${fill.draw} ${nodeId} ${name}`) : value;
   }

@@ -289,10 +289,10 @@ function toEditorId(id: string): string | number {
 function arrangeNodes(nodes: readonly { nodeId: string; height: number }[], places: Options["places"]): Map<string, readonly [number, number]> {
   const placed = nodes.map((node) => ({ ...node, ...(places.get(node.nodeId) ?? { x: 0, y: 0 }) }));
   const columns = [...new Set(placed.map(({ x }) => x))].sort((value, other) => value - other);
-  const columnOf = new Map(columns.map((x, index) => [x, { left: index * (NODE_WIDTH + NODE_GAP), nextTop: 0 }]));
+  const columnsByX = new Map(columns.map((x, index) => [x, { left: index * (NODE_WIDTH + NODE_GAP), nextTop: 0 }]));
   const positions = new Map<string, readonly [number, number]>();
   for (const { nodeId, height, x } of placed.sort((item, other) => item.y - other.y)) {
-    const column = columnOf.get(x);
+    const column = columnsByX.get(x);
     if (!column) continue;
     positions.set(nodeId, [column.left, column.nextTop]);
     column.nextTop += height + NODE_GAP;

@@ -29,12 +29,12 @@ export function fillTexts(
   createFinder: (graph: Graph) => WidgetOf = createGraphFinder,
 ): FilledText[] {
   let cachedFinder: WidgetOf | undefined;
-  const widgetOf: WidgetOf = (name, widget) => (cachedFinder ??= createFinder(graph))(name, widget);
+  const findWidgetValue: WidgetOf = (name, widget) => (cachedFinder ??= createFinder(graph))(name, widget);
   return Object.entries(graph).flatMap(([nodeId, node]) =>
     Object.entries(node.inputs).flatMap(([name, value]) => {
       if (typeof value !== "string") return [];
       const text = isFileName(node, name)
-        ? replacePlaceholders(value, at, widgetOf)
+        ? replacePlaceholders(value, at, findWidgetValue)
         : isDynamicPrompt(node, name, catalogue)
           ? drawChoices(value, `${draw} ${nodeId} ${name}`)
           : value;

@@ -26,11 +26,11 @@ export async function listMembers({ composition, viewer }: Context): Promise<Res
   if (!hasRole(viewer.role, "admin")) return failed(adminOnly);
   const { store } = composition;
   const [members, identities] = await Promise.all([store.members.list(), store.identities.list()]);
-  const methodsOf = createMemberMethods(composition, identities);
+  const getMethods = createMemberMethods(composition, identities);
   return ok(
     members.map((member) => {
       const roleFrom = findRoleProvider(composition, member, identities)?.label;
-      return { ...toMemberView(member), ...(methodsOf && { methods: methodsOf(member) }), ...(roleFrom !== undefined && { roleFrom }) };
+      return { ...toMemberView(member), ...(getMethods && { methods: getMethods(member) }), ...(roleFrom !== undefined && { roleFrom }) };
     }),
   );
 }
