@@ -33,7 +33,7 @@ import { createAnswerCache } from "./upstream/answer-cache";
 import { createAnswerReader } from "./upstream/answer-reader";
 import { createCatalogueReader } from "./upstream/catalogue-reader";
 import { createResponseTracker } from "./upstream/deadline";
-import { withoutKeyInHeaders } from "./upstream/key-gate";
+import { removeKeyFromHeaders } from "./upstream/key-gate";
 import { createLocalDialect } from "./upstream/local-dialect/local-dialect";
 import { createGuardedSend, createHttpSend, type GuardedSend, isEmbedded } from "./upstream/send";
 import { subscribeToService } from "./upstream/service-events";
@@ -110,11 +110,11 @@ function createComposition({ env, now = Date.now, logDestination, upstreamLimits
   const upstreamOptionsFor: Composition["upstreamOptionsFor"] = ({ connectionId, baseUrl, dialect, apiKey }) => ({
     baseUrl,
     apiKey,
-    send: withoutKeyInHeaders(
+    send: removeKeyFromHeaders(
       isEmbedded(baseUrl) ? (request) => getService().fetch(request) : dialect === "local" ? sendLocal : sendHttp,
       apiKey,
     ),
-    sendForeign: withoutKeyInHeaders(sendForeign, apiKey),
+    sendForeign: removeKeyFromHeaders(sendForeign, apiKey),
     now,
     limits: upstreamLimits,
     record(operation, status) {

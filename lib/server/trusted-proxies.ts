@@ -70,14 +70,14 @@ function getClientAddress({ headers, socket }: ProxiedRequest, proxies: Proxies 
   const forwardedFor = String(headers["x-forwarded-for"] ?? "").split(",");
   for (let hops = 0; forwardedFor.length > 0 && hops < (proxies?.maxHops ?? Infinity); hops += 1) {
     const isTrusted = isProxy(address, proxies) || (proxies?.maxHops !== undefined && hops > 0);
-    const previousHop = isTrusted ? withoutPort(forwardedFor.pop()?.trim() ?? "") : "";
+    const previousHop = isTrusted ? removePort(forwardedFor.pop()?.trim() ?? "") : "";
     if (isIP(previousHop) === 0) break;
     address = previousHop;
   }
   return address;
 }
 
-function withoutPort(text: string): string {
+function removePort(text: string): string {
   return /^\[([^\]]*)\](?::\d+)?$/.exec(text)?.[1] ?? /^(\d+(?:\.\d+){3}):\d+$/.exec(text)?.[1] ?? text;
 }
 

@@ -12,7 +12,7 @@ import { markLocalBlobs, openSharedBackend } from "./assets/blobs/open-blobs";
 import { createFolders } from "./assets/folders";
 import { type BlobSetting, blobSettingSchema, blobSettingText } from "./blob-setting";
 import { type ServiceLog } from "./options";
-import { asRefusal } from "./service-error";
+import { toRefusal } from "./service-error";
 import { type ServiceSettings } from "./settings";
 import { type DataLock, lockDataFolder } from "./store/data-folder";
 import { query, type Reader } from "./store/database";
@@ -168,7 +168,7 @@ async function undefinedIfMissing<T>(work: () => Promise<T>): Promise<T | undefi
   try {
     return await work();
   } catch (error) {
-    if (asRefusal(error)) return undefined;
+    if (toRefusal(error)) return undefined;
     throw error;
   }
 }

@@ -64,7 +64,7 @@ export type StartedService = Awaited<ReturnType<typeof startService>>;
 
 export async function startService(options: ServiceOptions) {
   const { now = Date.now, log = silentLog } = options;
-  const settings = withDefaults(options);
+  const settings = addDefaults(options);
   const { concurrency, maxJobPixels } = settings;
   if (!existsSync(options.workerPath)) log.error({ workerPath: options.workerPath }, "worker file missing");
   createDataFolder(options.dataDir);
@@ -199,7 +199,7 @@ export async function startService(options: ServiceOptions) {
   }
 }
 
-function withDefaults(options: ServiceOptions): ServiceSettings {
+function addDefaults(options: ServiceOptions): ServiceSettings {
   const changedOptions = Object.entries(options).filter(([, value]) => value !== undefined);
   return { ...defaultSettings, ...Object.fromEntries(changedOptions) };
 }

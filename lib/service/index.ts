@@ -6,7 +6,7 @@ import { type StartedService, startService, unavailableResponse } from "./create
 import { nodeClasses } from "./nodes/library";
 import { type Service, type ServiceKeys, type ServiceOptions } from "./options";
 import { createRunners } from "./runners/store";
-import { asStartFailure } from "./service-error";
+import { toStartFailure } from "./service-error";
 import { type ServiceSettings } from "./settings";
 import { createDataFolder } from "./store/data-folder";
 import { openPostgres } from "./store/postgres/database";
@@ -46,7 +46,7 @@ export function createService(options: ServiceOptions): Service {
       try {
         started = await startService(options);
       } catch (error) {
-        throw asStartFailure(error, options.dataDir);
+        throw toStartFailure(error, options.dataDir);
       }
     },
 
@@ -82,6 +82,6 @@ export async function openServiceStore(dataDir: string, { concurrency, databaseU
       close: () => database.close(),
     };
   } catch (error) {
-    throw asStartFailure(error, dataDir);
+    throw toStartFailure(error, dataDir);
   }
 }

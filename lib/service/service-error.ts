@@ -14,7 +14,7 @@ export class ServiceError extends Error {
 export type Refusal = { code: ErrorCode; message: string; details?: unknown };
 
 /** Undefined for an unexpected error. Errors of Node.js also have codes (ENOENT), so only known codes count. */
-export function asRefusal(error: unknown): Refusal | undefined {
+export function toRefusal(error: unknown): Refusal | undefined {
   if (!(error instanceof Error) || !("code" in error) || typeof error.code !== "string" || !isErrorCode(error.code)) return undefined;
   return { code: error.code, message: error.message, details: "details" in error ? error.details : undefined };
 }
@@ -86,7 +86,7 @@ function findStorageFailure(error: unknown): StorageFailure | undefined {
 }
 
 /** For a request. Undefined for an error that has nothing to do with the disk or the database. */
-export function asStorageFailure(error: unknown): Refusal | undefined {
+export function toStorageFailure(error: unknown): Refusal | undefined {
   const failure = findStorageFailure(error);
   if (!failure) return undefined;
   const { code, problem: what, outcome = "Nothing from this request was stored.", remedy } = failure;
@@ -94,7 +94,7 @@ export function asStorageFailure(error: unknown): Refusal | undefined {
 }
 
 /** For the start, in a terminal: names the folder and the cause. Other errors are returned unchanged. */
-export function asStartFailure(error: unknown, dataDir: string): unknown {
+export function toStartFailure(error: unknown, dataDir: string): unknown {
   const failure = findStorageFailure(error);
   if (!failure || !(error instanceof Error)) return error;
   if (failure === databaseAway) return new Error(`${failure.problem} ${failure.remedy}`, { cause: error });
@@ -105,7 +105,7 @@ export function asStartFailure(error: unknown, dataDir: string): unknown {
   return new Error(message, { cause: error });
 }
 
-export function asStorageException(error: unknown): { type: string; message: string } | undefined {
+export function toStorageException(error: unknown): { type: string; message: string } | undefined {
   const failure = findStorageFailure(error);
   if (!failure) return undefined;
   const type = failure.code === "INSUFFICIENT_STORAGE" ? "InsufficientStorage" : "StorageUnavailable";

@@ -77,8 +77,8 @@ export function getLiveOutputs(from: LiveSource, jobId: string): { outputs: Outp
   return subscribeToLiveOutputs(from).get(jobId) ?? { outputs: {} };
 }
 
-export function withLiveProgress<T>(operation: Operation, from: ProgressSource, value: T): T;
-export function withLiveProgress({ subject }: Operation, from: ProgressSource, value: unknown): unknown {
+export function addLiveProgress<T>(operation: Operation, from: ProgressSource, value: T): T;
+export function addLiveProgress({ subject }: Operation, from: ProgressSource, value: unknown): unknown {
   if ((subject !== "jobs" && subject !== "job") || isEmbedded(from.connection.baseUrl) || !isObject(value)) return value;
   const rows: unknown[] = subject === "job" ? [value] : Array.isArray(value.jobs) ? value.jobs : [];
   if (!rows.some(isUnfinished)) return value;

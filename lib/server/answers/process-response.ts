@@ -16,10 +16,10 @@ import { toNotes, toJobResponse } from "../job-index/job-notes";
 import { type Connection } from "../store/connections";
 import { type CallInput } from "../upstream/outgoing";
 import { type Upstream } from "../upstream/upstream";
-import { withNames } from "../workflows/names";
+import { addNames as withNames } from "../workflows/names";
 import { readsJobs, recordShownFiles } from "./jobs-only";
-import { recordTotal, withLiveProgress } from "./live-progress";
-import { redactForBrowser, withConsoleAddresses } from "./redact";
+import { recordTotal, addLiveProgress } from "./live-progress";
+import { redactForBrowser, replaceServiceUrls } from "./redact";
 
 /** A history page that is too large is read again with this fraction of its entries. */
 const HISTORY_PAGE_DIVISOR = 5;
@@ -112,7 +112,7 @@ async function addNames(operation: Operation, from: CallSource, value: unknown, 
   const cachedValue = isCacheable ? jobAnswers.named(value, from.connection.baseUrl) : undefined;
   if (cachedValue) return cachedValue;
   const version = jobAnswers.versionOf(from.connection.baseUrl);
-  const namedValue = withConsoleAddresses(await withNames(operation, from, value, body), from);
+  const namedValue = replaceServiceUrls(await withNames(operation, from, value, body), from);
   if (isCacheable && isObject(namedValue)) jobAnswers.keepNamed(value, version, namedValue);
   return namedValue;
 }
@@ -129,7 +129,7 @@ async function enrichResponse<T>(operation: Operation, from: CallSource, value: 
   await nextTurn();
   const withPaths = await addSecretPaths(operation, from, namedValue, redactedBody);
   if (subject === "submission") recordTotal(from, textOf(objectOf(withPaths)?.prompt_id), objectOf(objectOf(redactedBody)?.prompt));
-  const withProgress = withLiveProgress(operation, from, withPaths);
+  const withProgress = addLiveProgress(operation, from, withPaths);
   if (readsJobs(operation)) await recordShownFiles(from.composition, from.connection, withProgress);
   const atMs = now();
   if (subject === "removal") removeClearedJobs(from, body);

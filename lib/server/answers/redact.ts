@@ -11,11 +11,11 @@ import { EMBEDDED_BASE_URL, isEmbedded } from "../upstream/send";
 export type Source = { composition: Parts<"env">; connection: { id: string; baseUrl: string }; apiKey: string | undefined };
 
 export function redactForBrowser<T>(value: T, source: Source): T {
-  return withConsoleAddresses(maskSecrets(value, source.apiKey === undefined ? [] : [source.apiKey]), source);
+  return replaceServiceUrls(maskSecrets(value, source.apiKey === undefined ? [] : [source.apiKey]), source);
 }
 
 /** For values that are already masked: turns addresses of the embedded service into the console's own. */
-export function withConsoleAddresses<T>(value: T, source: Omit<Source, "apiKey">): T {
+export function replaceServiceUrls<T>(value: T, source: Omit<Source, "apiKey">): T {
   if (!isEmbedded(source.connection.baseUrl)) return value;
   return mapStrings(value, (text) => (text.startsWith(`${EMBEDDED_BASE_URL}/`) ? toConsolePath(text, source) : text));
 }

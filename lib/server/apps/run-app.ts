@@ -15,7 +15,7 @@ import { isNotSent, type StoredRun } from "../store/apps/app-runs";
 import { type StoredApp } from "../store/apps/apps";
 import { isForm, receiveForm } from "./files";
 import { refreshRun, sendingWorkName } from "./run-state";
-import { checkRun, hashValues, readFormInput, type RunOrder, sendRun, type StartedRun, withoutFiles, withoutSecrets } from "./send-run";
+import { checkRun, hashValues, readFormInput, type RunOrder, sendRun, type StartedRun, removeFiles, withoutSecrets } from "./send-run";
 
 const DAY_MS = 24 * 60 * 60_000;
 const MAX_CONCURRENT_REFRESHES = 8;
@@ -122,7 +122,7 @@ async function toStoredRun({ context, access, app, values: values, files }: RunO
     memberId: context.viewer.memberId,
     version: app.version,
     contentHash: hashValues(values),
-    inputs: withoutSecrets(app, withoutFiles(checkedValues, files)),
+    inputs: withoutSecrets(app, removeFiles(checkedValues, files)),
     createdAt: context.composition.now(),
   };
 }

@@ -266,7 +266,7 @@ export function toRunView(viewer: Viewer, run: RefreshedRun): AppRun {
     ...(endedAt !== undefined && { endedAt }),
     ...(progress?.value !== undefined && { progress: progress.value }),
     ...(progress?.nodesTotal !== undefined && { step: toStep(progress.nodesTotal, progress.nodesDone) }),
-    ...(error && { error: canSeeWorkflows(viewer) ? error : withoutNode(error) }),
+    ...(error && { error: canSeeWorkflows(viewer) ? error : removeNode(error) }),
     ...(jobId !== undefined && canSeeWorkflows(viewer) && { jobId }),
   };
 }
@@ -280,7 +280,7 @@ export function getResultNumber({ number }: StoredResult, index: number): number
   return number ?? index + 1;
 }
 
-function withoutNode({ node: _node, ...error }: AppRunError): AppRunError {
+function removeNode({ node: _node, ...error }: AppRunError): AppRunError {
   return error;
 }
 

@@ -48,7 +48,7 @@ export function hashValues(values: RunOrder["values"]): string {
   return createHash("sha256").update(writeExactJson(sorted)).digest("hex");
 }
 
-export function withoutFiles(values: AppValues, files: readonly ReceivedFile[]): AppValues {
+export function removeFiles(values: AppValues, files: readonly ReceivedFile[]): AppValues {
   const parts = new Set(files.map(({ part }) => part));
   return Object.fromEntries(Object.entries(values).filter(([name]) => !parts.has(name)));
 }
@@ -61,7 +61,7 @@ export function withoutSecrets({ definition: { inputs } }: StoredApp, values: Ap
 export async function checkRun({ context, access, app, values, files }: RunOrder): Promise<Result<AppValues, Failure>> {
   const filled = fillApp(app.definition, values);
   if (!filled.ok) return failed(unprocessable(filled.problems));
-  const valuesWithoutFiles = withoutFiles(filled.values, files);
+  const valuesWithoutFiles = removeFiles(filled.values, files);
   const problems = [
     ...files.flatMap((file) => checkFilePart(app, file) ?? []),
     ...(await checkFileAccess(context, app, valuesWithoutFiles)),

@@ -23,7 +23,7 @@ export async function listConnectionViews(context: Context, preferredId?: string
   const views = await Promise.all(
     connections.map((connection) => toConnectionView(context.composition, connection, connection.id === currentId)),
   );
-  return hasRole(context.viewer.role, "viewer") ? views : views.map(withoutAddress);
+  return hasRole(context.viewer.role, "viewer") ? views : views.map(removeAddress);
 }
 
 /** The data of the layout around every page. Reads only the console's own store, so it works while a service is down. */
@@ -36,7 +36,7 @@ export async function getLayoutData(
 }
 
 /** For members who only run apps, who see just the connection's name. */
-function withoutAddress({ accountUrl: _account, fingerprint: _fingerprint, seenBy: _seenBy, ...view }: ConnectionView): ConnectionView {
+function removeAddress({ accountUrl: _account, fingerprint: _fingerprint, seenBy: _seenBy, ...view }: ConnectionView): ConnectionView {
   return { ...view, baseUrl: "" };
 }
 

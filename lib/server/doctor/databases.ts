@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { serviceDatabaseSchema, serviceHistory, servicePostgresHistory } from "@/lib/service/index";
 import { findUnfinishedCopy, UNFINISHED_COPY } from "@/lib/shared/database/copy-tables";
 import { type History, getSchemaState, createTooOldMessage } from "@/lib/shared/database/migrate";
-import { asStartFailure, isMissingTable, queryPostgres, type QueryRows, requireVersion } from "@/lib/shared/database/postgres";
+import { toStartFailure, isMissingTable, queryPostgres, type QueryRows, requireVersion } from "@/lib/shared/database/postgres";
 import { openReadOnly, requireIntegrity } from "@/lib/shared/database/sqlite-copy";
 import { type Env } from "../env";
 import { postgresHistory, sqliteHistory } from "../store/migrations";
@@ -97,7 +97,7 @@ async function checkServer(queryRows: QueryRows): Promise<Finding> {
   try {
     await requireVersion(async (text) => ({ rows: await queryRows(text) }));
   } catch (error) {
-    throw asStartFailure(error);
+    throw toStartFailure(error);
   }
   const [row] = await queryRows<{ version: string; maxConnections: number; used: number }>(`
     SELECT current_setting('server_version') AS version,

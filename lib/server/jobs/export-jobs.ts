@@ -166,7 +166,7 @@ export async function exportJobs(
         return yield exportFormat.end({ count, total, inputs: inputs.length, failure: tooManyJobsWithInputs() });
       const batchLength = inputs.length > 0 ? MAX_CONCURRENT_JOBS : PAGE_SIZE;
       for (let at = 0; at < exportedJobs.length; at += batchLength) {
-        const result = await withInputs(access, exportedJobs.slice(at, at + batchLength), inputs, disconnected.signal);
+        const result = await addInputs(access, exportedJobs.slice(at, at + batchLength), inputs, disconnected.signal);
         if (!result.ok) return yield exportFormat.end({ count, total, inputs: inputs.length, failure: result.failure });
         yield exportFormat.body(result.value, count === 0);
         count += result.value.length;
@@ -199,7 +199,7 @@ export async function exportJobs(
   );
 }
 
-async function withInputs(
+async function addInputs(
   access: Access,
   jobs: readonly JobListItem[],
   inputs: readonly InputId[],

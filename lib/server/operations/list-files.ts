@@ -12,7 +12,7 @@ import { redactForBrowser } from "../answers/redact";
 import { type Context } from "../auth/viewer";
 import { openConnection } from "../connections/access";
 import { readOperationQuery } from "../requests/read-request";
-import { asUpstreamNotFound } from "../upstream/failures";
+import { toUpstreamNotFound } from "../upstream/failures";
 import { type Upstream } from "../upstream/upstream";
 
 type Files = Result<UserdataFile[], Failure>;
@@ -36,7 +36,7 @@ export async function listFolder(upstream: Upstream, query: Record<string, unkno
     if (!isMissingFolder(files.failure)) return files;
     // If the job list also returns 404, the folder's 404 doesn't mean that the folder is missing.
     const jobs = await upstream.call(operations.listJobs, { query: { offset: 0, limit: 1 }, signal });
-    return jobs.ok || jobs.failure.status !== 404 ? ok([]) : failed(asUpstreamNotFound(files.failure));
+    return jobs.ok || jobs.failure.status !== 404 ? ok([]) : failed(toUpstreamNotFound(files.failure));
   };
   const result = await list(dir);
   if (!result.ok || result.value.length === 0 || dir === ROOT_FOLDER || !result.value.every(({ path }) => path.startsWith(dir))) return result;

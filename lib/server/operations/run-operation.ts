@@ -98,7 +98,7 @@ export async function runOperation(
   if (!json.ok) return json;
   const isSubmission = operation.subject === "submission";
   if (isSubmission) subscribeToLiveOutputs(access.value);
-  const body = isSubmission ? withoutTokens(json.value) : json.value;
+  const body = isSubmission ? removeTokens(json.value) : json.value;
   return call(operation, context, access.value, { ...input, json: body });
 }
 
@@ -194,7 +194,7 @@ async function forwardBytes(
  * Clients also send their key next to the graph, for nodes that call other services with it. A console token must not reach a service,
  * and the stored key does not replace it, because a graph could send it elsewhere.
  */
-function withoutTokens<T>(body: T): T {
+function removeTokens<T>(body: T): T {
   if (!isObject(body) || !isObject(body.extra_data)) return body;
   const nonSecrets = Object.entries(body.extra_data).filter(([, value]) => typeof value !== "string" || !looksLikeToken(value.trim()));
   return { ...body, extra_data: withSpellingsOf(body.extra_data, Object.fromEntries(nonSecrets)) };

@@ -37,7 +37,7 @@ export function groupAudit(acts: readonly (readonly LoggedAct[])[], maxParts = M
     if (!newest) continue;
     const row = rows.at(-1);
     if (row && previous && isSameAct(previous, newest)) {
-      rows[rows.length - 1] = { ...withoutTarget(row), id: newest.id, ...collectParts([newest], maxParts, row) };
+      rows[rows.length - 1] = { ...removeTarget(row), id: newest.id, ...collectParts([newest], maxParts, row) };
     } else rows.push(toRow([newest, ...rest], maxParts));
     previous = newest;
   }
@@ -58,11 +58,11 @@ function toRow(entries: readonly [LoggedAct, ...LoggedAct[]], maxParts: number):
   }
   const isMixed = entries.some(({ action }) => action !== facts.action);
   const refusedCount = completed.length === 0 ? 0 : entries.length - completed.length;
-  const row = { ...withoutTarget(facts), id: newest.id, at: newest.at, ...parts, ...(refusedCount > 0 && { refused: refusedCount }) };
+  const row = { ...removeTarget(facts), id: newest.id, at: newest.at, ...parts, ...(refusedCount > 0 && { refused: refusedCount }) };
   return isMixed ? { ...row, action: findFamily(facts.action) ?? facts.action } : row;
 }
 
-function withoutTarget({ outcome: _outcome, target: _target, ...rest }: AuditItem): AuditItem {
+function removeTarget({ outcome: _outcome, target: _target, ...rest }: AuditItem): AuditItem {
   return rest;
 }
 

@@ -1,7 +1,7 @@
 // Opens and reads the original bytes of shared items.
 
 import "server-only";
-import { setImmediate as othersTurn } from "node:timers/promises";
+import { setImmediate as waitForTurn } from "node:timers/promises";
 import { type Failure } from "@/lib/contract/failure";
 import { operations } from "@/lib/contract/operations";
 import { type Asset } from "@/lib/contract/schemas/asset";
@@ -130,7 +130,7 @@ export async function readOriginal<T>(
     if (buffered.size >= MAX_BUFFERED_BLOCKS) buffered.delete(Math.min(...buffered.keys()));
     buffered.set(source.next, next.value);
     source.next += 1;
-    await othersTurn();
+    await waitForTurn();
     return next.value;
   }
 
@@ -162,7 +162,7 @@ export async function readOriginal<T>(
       async read(at, length) {
         parts += 1;
         if (parts > MAX_PARTS) throw new NotCleanableError("too many parts");
-        if (parts % PARTS_PER_TURN === 0) await othersTurn();
+        if (parts % PARTS_PER_TURN === 0) await waitForTurn();
         const buffers: Buffer[] = [];
         const end = Math.min(size, at + length);
         for (let index = Math.floor(at / BLOCK_BYTES); index * BLOCK_BYTES < end; index++) {

@@ -91,7 +91,7 @@ export function openDatabase(file: string, keys: readonly string[] = []): Opened
   } catch (error) {
     // The WAL index needs disk space, except with exclusive locking, which keeps it in memory.
     if (isFullDisk(error)) return openFile(file, keys, "EXCLUSIVE");
-    throw asStartFailure(error, file);
+    throw toStartFailure(error, file);
   }
 }
 
@@ -112,7 +112,7 @@ function openFile(file: string, keys: readonly string[], locking = "NORMAL"): Op
       try {
         migrateSqlite(sqlite, sqliteHistory, new Date().toISOString(), `The console's database ${file}`);
       } catch (error) {
-        throw asStartFailure(error, file);
+        throw toStartFailure(error, file);
       }
     },
   };
@@ -194,7 +194,7 @@ function createStatementCache(sqlite: SqliteConnection, folder: string): SqliteD
   };
 }
 
-function asStartFailure(error: unknown, file: string): unknown {
+function toStartFailure(error: unknown, file: string): unknown {
   if (!(error instanceof Error)) return error;
   const code = "code" in error ? String(error.code) : "";
   if (/^SQLITE_(CORRUPT.*|NOTADB)$/.test(code))

@@ -27,8 +27,8 @@ export function createDownloadTaskStore(database: Database) {
       .select("members.name as memberName");
 
   async function prune(connectionId: string, now: number): Promise<void> {
-    const ofConnection = database.deleteFrom("downloadTasks").where("connectionId", "=", connectionId);
-    await ofConnection.where("endedAt", "<", now - RETENTION_MS).execute();
+    const deletion = database.deleteFrom("downloadTasks").where("connectionId", "=", connectionId);
+    await deletion.where("endedAt", "<", now - RETENTION_MS).execute();
     const surplus = database
       .selectFrom("downloadTasks")
       .select("id")

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { type ArchiveChoice, archiveChoiceSchema } from "@/lib/contract/console";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { type CopyResult, isUnfinishedCopy, leftBehindMessage } from "@/lib/shared/database/copy-tables";
-import { asStartFailure, isMissingTable } from "@/lib/shared/database/postgres";
+import { toStartFailure, isMissingTable } from "@/lib/shared/database/postgres";
 import { openReadOnly } from "@/lib/shared/database/sqlite-copy";
 import { createAppFileStore } from "./apps/app-files";
 import { createAppRunStore } from "./apps/app-runs";
@@ -160,7 +160,7 @@ async function queryIfMigrated<T>(url: string, runQuery: (database: Database) =>
   try {
     return await runQuery(database);
   } catch (error) {
-    if (!isMissingTable(error)) throw asStartFailure(error);
+    if (!isMissingTable(error)) throw toStartFailure(error);
     return undefined;
   } finally {
     await database.destroy();

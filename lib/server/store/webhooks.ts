@@ -120,8 +120,8 @@ export function createWebhookStore(database: Database) {
 
     /** Newest first. */
     listDeliveries(webhookId: string, limit: number): Promise<Delivery[]> {
-      const ofWebhook = database.selectFrom("webhookDeliveries").selectAll().where("webhookId", "=", webhookId);
-      return ofWebhook.orderBy("createdAt", "desc").orderBy("id").limit(limit).execute();
+      const deliveryQuery = database.selectFrom("webhookDeliveries").selectAll().where("webhookId", "=", webhookId);
+      return deliveryQuery.orderBy("createdAt", "desc").orderBy("id").limit(limit).execute();
     },
 
     /** Adds a delivery that this process sends at once. */
@@ -234,8 +234,8 @@ export function createWebhookStore(database: Database) {
       { holder, state, deliveries, now }: { holder: string; state: string; deliveries: readonly NewDelivery[]; now: number },
     ): Promise<void> {
       await database.transaction().execute(async (trx) => {
-        const ofConnection = trx.updateTable("webhookWatches").set({ state }).where("connectionId", "=", connectionId);
-        if (!(await hasEffect(ofConnection.where("holder", "=", holder))) || deliveries.length === 0) return;
+        const update = trx.updateTable("webhookWatches").set({ state }).where("connectionId", "=", connectionId);
+        if (!(await hasEffect(update.where("holder", "=", holder))) || deliveries.length === 0) return;
         const active = new Set((await trx.selectFrom("webhooks").select("id").where("isEnabled", "=", true).execute()).map(({ id }) => id));
         await addDeliveries(
           trx,

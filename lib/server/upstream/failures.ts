@@ -134,7 +134,7 @@ export function refusal(response: Response, body: string, { operation, now }: { 
   if (status === 401) return { ...failure, code: "UPSTREAM_REFUSED_KEY", message: "The service refuses the key of this connection." };
   if (status === 500 || status === 502) return { ...failure, code: "UPSTREAM_ERROR" };
   if (status === 504) return { ...failure, code: "UPSTREAM_TIMEOUT" };
-  if (operation && isMissingService(operation, status)) return asUpstreamNotFound(failure);
+  if (operation && isMissingService(operation, status)) return toUpstreamNotFound(failure);
   if (operation && isAbsentStatus(operation, status)) return notImplementedByService(operation, failure);
   if (consoleCodes.has(failure.code) || failure.code.startsWith("UPSTREAM_")) return { ...failure, code: getCodeByStatus(failure) };
   // The input is in the body, so the query can't be wrong, whatever the service reports.
@@ -143,7 +143,7 @@ export function refusal(response: Response, body: string, { operation, now }: { 
 }
 
 /** For something that every service has, or for an item if nothing else is found there either. */
-export function asUpstreamNotFound(failure: Failure): Failure {
+export function toUpstreamNotFound(failure: Failure): Failure {
   return { ...failure, code: "UPSTREAM_NOT_FOUND" };
 }
 

@@ -1,7 +1,7 @@
 // Redacts the connection's key from every upstream response, in every listed spelling.
 
 import "server-only";
-import { setImmediate as othersTurn } from "node:timers/promises";
+import { setImmediate as waitForTurn } from "node:timers/promises";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { parseExactJson } from "@/lib/contract/json/parse-json";
 import { MASK, listSpellings } from "@/lib/contract/secrets/secret-texts";
@@ -38,7 +38,7 @@ export function createKeyGate(apiKey: string | undefined): KeyGate {
       const isLong = raw.length > LONG_TEXT_LENGTH;
       let text = needlessEscape.test(raw) ? decodeEscapes(raw) : raw;
       for (const spelling of spellings()) {
-        if (isLong) await othersTurn();
+        if (isLong) await waitForTurn();
         text = maskSpelling(text, spelling);
       }
       return maskPartialKeys(text, apiKey, minLength);
@@ -58,7 +58,7 @@ export function createKeyGate(apiKey: string | undefined): KeyGate {
 }
 
 /** Removes headers that contain the key, except `location`: redirects are followed and never shown. */
-export function withoutKeyInHeaders(send: Send, apiKey: string | undefined): Send {
+export function removeKeyFromHeaders(send: Send, apiKey: string | undefined): Send {
   const { has } = createKeyGate(apiKey);
   return async (request, onHead) => {
     const response = await send(request, onHead);

@@ -16,7 +16,7 @@ import { type Catalogue, type JsonReader, type ReadAnswer } from "./catalogue-re
 import { type AbortRead, createDeadline, type ResponseTracker } from "./deadline";
 import {
   notImplementedByService,
-  asUpstreamNotFound,
+  toUpstreamNotFound,
   clientGone,
   findLookup,
   invalidIdFailure,
@@ -281,7 +281,7 @@ export function createUpstream(options: UpstreamOptions): Upstream {
     const secondResult = await exchange(operation, input, reader);
     if (secondResult.ok || secondResult.failure.status !== 404) return secondResult;
     const list = await exchange(listing, { query: { offset: 0, limit: 1 }, signal: input.signal, limits: input.limits }, readUnmasked);
-    return !list.ok && list.failure.status === 404 ? failed(asUpstreamNotFound(secondResult.failure)) : secondResult;
+    return !list.ok && list.failure.status === 404 ? failed(toUpstreamNotFound(secondResult.failure)) : secondResult;
   }
 
   /** A 404 of an extension means a missing operation if its item exists and allows the operation. */

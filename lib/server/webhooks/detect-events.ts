@@ -224,12 +224,12 @@ export function toDeliveries({ id, payload, prompt }: DetectedEvent, webhooks: r
   return webhooks
     .filter(({ events }) => events.some((event: WebhookEvent) => event === type))
     .map(({ id: webhookId, includesPrompts }) => {
-      const body = writeExactJson(includesPrompts && prompt !== undefined ? withPrompt(payload, prompt) : payload);
+      const body = writeExactJson(includesPrompts && prompt !== undefined ? addPrompt(payload, prompt) : payload);
       return { webhookId, eventId, type, body, createdAt: now, giveUpAt: now + RETRY_FOR_MS };
     });
 }
 
-function withPrompt(payload: WebhookPayload, prompt: string): WebhookPayload {
+function addPrompt(payload: WebhookPayload, prompt: string): WebhookPayload {
   if (payload.type !== "job.completed" && payload.type !== "job.failed") return payload;
   const letters = Array.from(prompt);
   const excerpt = letters.length > MAX_PROMPT_LENGTH ? `${letters.slice(0, MAX_PROMPT_LENGTH - 1).join("")}…` : prompt;

@@ -16,8 +16,8 @@ const MAX_ID_LENGTH = 200;
 type NameSource = { composition: Composition; connection: { id: string }; apiKey: string | undefined };
 
 /** `value` is masked, and so are the added fields. `body` is the JSON body of the call, if any. */
-export async function withNames<T>(operation: Operation, from: NameSource, value: T, body?: unknown): Promise<T>;
-export async function withNames(operation: Operation, from: NameSource, value: unknown, body?: unknown): Promise<unknown> {
+export async function addNames<T>(operation: Operation, from: NameSource, value: T, body?: unknown): Promise<T>;
+export async function addNames(operation: Operation, from: NameSource, value: unknown, body?: unknown): Promise<unknown> {
   const { composition, connection } = from;
   if (operation.subject === "submission")
     await recordNames(composition, connection.id, getSubmittedWorkflowId(body), getNameInExtraData(objectOf(body)?.extra_data));

@@ -7,7 +7,7 @@ import { toFileName } from "@/lib/contract/plain-line";
 import { foldName, toUuid } from "@/lib/shared/text";
 import { newId } from "../new-id";
 import { type ServiceLog } from "../options";
-import { asStorageFailure, ServiceError } from "../service-error";
+import { toStorageFailure, ServiceError } from "../service-error";
 import { type Database, query, type Reader, type Transaction } from "../store/database";
 import { type AssetOrigin } from "../store/schema";
 import { PUBLIC_OWNER } from "../users/keys";
@@ -213,7 +213,7 @@ export async function shipPublicAssets(stores: ShippingStores, imagesDir: string
       await shipAsset(stores, join(imagesDir, name), name);
     } catch (error) {
       // A full disk must not keep the service from starting, because users can free space only while it runs.
-      if (!asStorageFailure(error)) throw error;
+      if (!toStorageFailure(error)) throw error;
       stores.log.error({ err: error, name }, "sample image write failed");
     }
   }

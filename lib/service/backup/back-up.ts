@@ -8,7 +8,7 @@ import { blobPath } from "../assets/blob-store";
 import { SERVICE_SCHEMA } from "../store/baseline";
 import { copyServiceSnapshot } from "../store/copy-store";
 import { syncFolder } from "../store/data-folder";
-import { prepareBlobPath, getBlobsFolder, inParallel, isReferenced, listBlobs, type ServiceContents } from "./restore";
+import { prepareBlobPath, getBlobsFolder, runInParallel, isReferenced, listBlobs, type ServiceContents } from "./restore";
 
 type LiveDatabase = {
   copyTo(file: string): Promise<Content>;
@@ -101,7 +101,7 @@ async function copyReferencedBlobs({ blobs: from, folder, logProgress }: Backup,
     if (from === undefined) return totals;
     const blobCount = countRows(copy, ["blobs"]).blobs;
     for (const batch of listBlobs(copy)) {
-      await inParallel(batch, async ({ hash, size }) => {
+      await runInParallel(batch, async ({ hash, size }) => {
         const to = await prepareBlobPath(getBlobsFolder(folder), hash);
         totals.count += 1;
         totals.bytes += size;

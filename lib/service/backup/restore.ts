@@ -32,7 +32,7 @@ export async function checkServiceBackup({ folder, contents, logProgress }: Rest
     if (listMigrations(database, "migrations").join() !== contents.schema.join())
       throw new Error("The backup's manifest doesn't match its database.");
     for (const batch of contents.blobs.elsewhere ? [] : listBlobs(database)) {
-      await inParallel(batch, async ({ hash, size }) => {
+      await runInParallel(batch, async ({ hash, size }) => {
         if (!lost.has(hash)) await requireContent(`the file ${hash}`, hash, size);
       });
       checkedCount += batch.length;
@@ -55,7 +55,7 @@ export async function restoreService(
   await mkdir(blobs, { recursive: true, mode: 0o700 });
   try {
     for (const batch of contents.blobs.elsewhere ? [] : listBlobs(database)) {
-      await inParallel(batch, async ({ hash, size }) => {
+      await runInParallel(batch, async ({ hash, size }) => {
         const to = await prepareBlobPath(blobs, hash);
         if (!lost.has(hash) && !(await hasSize(to, size))) await copyVerified(blobPath(getBlobsFolder(folder), hash), to, hash);
       });
@@ -139,7 +139,7 @@ export async function prepareBlobPath(folder: string, hash: string): Promise<str
   return file;
 }
 
-export async function inParallel<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
+export async function runInParallel<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
   const remainingItems = [...items];
   const worker = async () => {
     for (let item = remainingItems.pop(); item !== undefined; item = remainingItems.pop()) await work(item);

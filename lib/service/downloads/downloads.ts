@@ -4,7 +4,7 @@ import { createLru } from "@/lib/shared/lru";
 import { type BlobStore } from "../assets/blob-store";
 import { type CreatedAsset, createIfStored, type NewAsset } from "../assets/create-asset";
 import { type ServiceLog } from "../options";
-import { asRefusal, ServiceError } from "../service-error";
+import { toRefusal, ServiceError } from "../service-error";
 import { type ServiceSettings } from "../settings";
 import { type Database } from "../store/database";
 import { type Processes } from "../store/processes";
@@ -38,12 +38,12 @@ async function describeSource(open: OpenSource, url: URL): Promise<SourceDescrip
   const requestOptions = { signal, idleMs: SOURCE_TIMEOUT_MS };
   try {
     const headSource = await open(url, { ...requestOptions, method: "HEAD", stopsAtPromisedHash: true }).catch((error: unknown) => {
-      const code = asRefusal(error)?.code;
+      const code = toRefusal(error)?.code;
       if (code !== "FORBIDDEN" && code !== "UNPROCESSABLE") throw error;
     });
     return toDescription(headSource ?? (await open(url, { ...requestOptions, method: "GET", range: "bytes=0-0" })), url);
   } catch (error) {
-    const refusal = asRefusal(error);
+    const refusal = toRefusal(error);
     if (refusal?.code === "UNSUPPORTED_SOURCE") throw error;
     if (refusal) throw new ServiceError("UNPROCESSABLE", refusal.message);
     if (signal.aborted) throw new ServiceError("UNPROCESSABLE", "The source did not respond.");

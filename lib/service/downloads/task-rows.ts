@@ -161,8 +161,8 @@ export async function countUnfinished(reader: Reader, userId: number): Promise<n
 
 /** The hash of this user's last download from this URL. Never uses other users' downloads, which would reveal what they have. */
 export async function findEarlierHash(reader: Reader, userId: number, url: URL): Promise<string | undefined> {
-  const ofUser = query.selectFrom("fetched_sources").select("hash").where("user_id", "=", userId);
-  const row = await reader.row(ofUser.where("source", "=", hashSource(url.href)));
+  const userSources = query.selectFrom("fetched_sources").select("hash").where("user_id", "=", userId);
+  const row = await reader.row(userSources.where("source", "=", hashSource(url.href)));
   return row && `blake3:${row.hash}`;
 }
 

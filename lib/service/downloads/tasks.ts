@@ -4,7 +4,7 @@
 import { readdir } from "node:fs/promises";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { type ServiceLog } from "../options";
-import { asRefusal, ServiceError } from "../service-error";
+import { toRefusal, ServiceError } from "../service-error";
 import { type Processes } from "../store/processes";
 import { isTaskLost, removePart, runDownload, type RunParts } from "./run-download";
 import {
@@ -70,7 +70,7 @@ export function createTasks(parts: TaskParts) {
       await runDownload(parts, task, signal, () => !isOpen);
     } catch (error) {
       if (!isOpen || isTaskLost(error) || signal.aborted) return;
-      if (!asRefusal(error)) log.error({ err: error, task: task.id }, "download failed");
+      if (!toRefusal(error)) log.error({ err: error, task: task.id }, "download failed");
       await database
         .commitFreeing((tx) => endTask(tx, task, toFailedFields(error), now()))
         .catch((storeError: unknown) => log.error({ err: storeError, task: task.id }, "download end write failed"));
@@ -160,6 +160,6 @@ function toCancelledFields(): Partial<StoredTask> {
 }
 
 function toFailedFields(error: unknown): Partial<StoredTask> {
-  const { code, message } = asRefusal(error) ?? { code: "INTERNAL", message: "The download failed inside the service." };
+  const { code, message } = toRefusal(error) ?? { code: "INTERNAL", message: "The download failed inside the service." };
   return { status: "failed", error_message: message, result: writeExactJson({ success: false, error: message, code }) };
 }

@@ -3,7 +3,7 @@ import { errorStatus } from "@/lib/contract/failure";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { isUniqueViolation } from "@/lib/shared/error-codes";
 import { type ServiceLog } from "../options";
-import { asRefusal, asStorageFailure, type Refusal } from "../service-error";
+import { toRefusal, toStorageFailure, type Refusal } from "../service-error";
 
 const PLAIN_HEADERS = { "cache-control": "no-store", "x-content-type-options": "nosniff" };
 const JSON_TYPE = "application/json; charset=utf-8";
@@ -54,7 +54,7 @@ const conflict: Refusal = { code: "CONFLICT", message: "This exists already. Rel
 const internalError: Refusal = { code: "INTERNAL", message: "The service failed to process this request." };
 
 export function toErrorResponse(error: unknown, request: { method: string; path: string }, log: ServiceLog): Response {
-  const refusal = asRefusal(error) ?? asStorageFailure(error) ?? (isUniqueViolation(error) ? conflict : internalError);
+  const refusal = toRefusal(error) ?? toStorageFailure(error) ?? (isUniqueViolation(error) ? conflict : internalError);
   const status = errorStatus[refusal.code];
   // Errors that the client did not cause are logged for the operator. No other code logs their cause.
   if (status >= 500 && status !== errorStatus.NOT_IMPLEMENTED)

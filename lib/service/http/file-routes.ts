@@ -6,7 +6,7 @@ import { findByName, findHashInName } from "../assets/file-names";
 import { findMaskLayers, MAX_IMAGE_BYTES, requireImage, storeMask, imageTooLarge } from "../assets/mask-layers";
 import { isImage, isRaster } from "../assets/media-type";
 import { type WithFile } from "../assets/thumbnails";
-import { asRefusal, ServiceError } from "../service-error";
+import { toRefusal, ServiceError } from "../service-error";
 import { jsonResponse } from "./answers";
 import { invalidRequest } from "./read-json";
 import { receiveUpload, type UploadCall } from "./read-upload";
@@ -133,7 +133,7 @@ async function readMask(parts: Parts, call: UploadCall<typeof operations.uploadM
   try {
     return await receiveUpload(parts, call, Math.min(MAX_IMAGE_BYTES, maxUploadBytes));
   } catch (error) {
-    if (asRefusal(error)?.code !== "FILE_TOO_LARGE" || maxUploadBytes < MAX_IMAGE_BYTES) throw error;
+    if (toRefusal(error)?.code !== "FILE_TOO_LARGE" || maxUploadBytes < MAX_IMAGE_BYTES) throw error;
     throw imageTooLarge();
   }
 }

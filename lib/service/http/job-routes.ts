@@ -7,7 +7,7 @@ import { findJob, findJobIds, formatList, formatObject, type StoredJob } from ".
 import { listItems, listJobAssets, listQueue, toDetail, toStatus } from "../jobs/job-view";
 import { countJobs, listJobs } from "../jobs/list-jobs";
 import { submitPrompt } from "../jobs/submit";
-import { asRefusal, ServiceError } from "../service-error";
+import { toRefusal, ServiceError } from "../service-error";
 import { type ServiceSettings } from "../settings";
 import { type Reader } from "../store/database";
 import { emptyResponse, jsonResponse, streamJson, jsonTextResponse } from "./answers";
@@ -149,7 +149,7 @@ async function readBody(read: () => Promise<PromptBody>, settings: ServiceSettin
     const message = `A graph may have ${settings.maxGraphNodes} nodes; this one has ${nodes}.`;
     return promptError(400, "invalid_prompt", message, "", { max_graph_nodes: settings.maxGraphNodes, nodes });
   } catch (error) {
-    const refusal = asRefusal(error);
+    const refusal = toRefusal(error);
     if (!refusal) throw error;
     const { code, message } = refusal;
     if (code === "INVALID_BODY" && message.startsWith("prompt: "))

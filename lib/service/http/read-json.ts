@@ -3,7 +3,7 @@ import { maxExactNumbers, parseExactJson, TooManyExactNumbers } from "@/lib/cont
 import { getParameterForm, findUnknownFilter } from "@/lib/contract/schemas/lenient";
 import { yieldInOrder } from "@/lib/shared/async";
 import { bodyBounds, findExceededBound, isDeeperThan, LARGE_BODY_LENGTH } from "@/lib/shared/json-depth";
-import { asRefusal, ServiceError } from "../service-error";
+import { toRefusal, ServiceError } from "../service-error";
 import { type ServiceSettings } from "../settings";
 
 type QueryLimits = Pick<ServiceSettings, "maxJsonDepth">;
@@ -140,7 +140,7 @@ async function readText(request: Request, { maxJsonBytes, requestTimeoutMs }: Li
     // The server limits a body to its declared length.
     return await withDeadline(declared !== null ? request.text() : readAll(request, maxJsonBytes), requestTimeoutMs);
   } catch (error) {
-    throw asRefusal(error) ? error : new ServiceError("TRUNCATED_UPLOAD", "The body ended before it was complete.");
+    throw toRefusal(error) ? error : new ServiceError("TRUNCATED_UPLOAD", "The body ended before it was complete.");
   }
 }
 

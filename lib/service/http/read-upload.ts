@@ -7,7 +7,7 @@ import { toPlainLine } from "@/lib/contract/plain-line";
 import { getWireForm } from "@/lib/contract/schemas/lenient";
 import { quotaExceeded, remainingQuota, readUsedBytes } from "../assets/quota";
 import { type StagedFile, stageStream } from "../assets/staged-file";
-import { asRefusal, asStorageFailure, ServiceError } from "../service-error";
+import { toRefusal, toStorageFailure, ServiceError } from "../service-error";
 import { type ServiceSettings } from "../settings";
 import { invalidRequest, parseJson, toIssues, withIdleTimeout } from "./read-json";
 import { type Parts, type RequestParts } from "./route";
@@ -65,13 +65,13 @@ async function readUpload(
     if (file.fileName === "" && staged.size === 0) throw missingFile(options.part);
     return { staged, fileName: file.fileName || "upload", declaredType: file.declaredType, fields };
   } catch (error) {
-    const cause = asRefusal(refusal) || asStorageFailure(refusal) ? refusal : error;
+    const cause = toRefusal(refusal) || toStorageFailure(refusal) ? refusal : error;
     file?.stream.destroy(error instanceof Error ? error : undefined);
     await file?.staging.then(
       (staged) => staged.dispose(),
       () => undefined, // it left nothing behind
     );
-    throw asRefusal(cause) || asStorageFailure(cause) ? cause : truncatedUpload();
+    throw toRefusal(cause) || toStorageFailure(cause) ? cause : truncatedUpload();
   }
 }
 
@@ -136,7 +136,7 @@ export async function receiveUpload<O extends UploadOperation>(
       throw error;
     }
   } catch (error) {
-    throw remainingBytes < maxBytes && asRefusal(error)?.code === "FILE_TOO_LARGE" ? await toQuotaError() : error;
+    throw remainingBytes < maxBytes && toRefusal(error)?.code === "FILE_TOO_LARGE" ? await toQuotaError() : error;
   }
 }
 
@@ -181,6 +181,6 @@ function readJsonPart(field: string, text: string, limits: Limits): unknown {
   try {
     return parseJson(text, limits);
   } catch (error) {
-    throw invalidRequest("INVALID_BODY", [{ field, message: asRefusal(error)?.message ?? "is not JSON" }]);
+    throw invalidRequest("INVALID_BODY", [{ field, message: toRefusal(error)?.message ?? "is not JSON" }]);
   }
 }

@@ -6,7 +6,7 @@ import { listInputNames } from "../assets/file-names";
 import { quotaExceeded, requireFreeQuota, readUsedBytes } from "../assets/quota";
 import { webPageMessage } from "../downloads/fetch-file";
 import { toTask } from "../downloads/task-rows";
-import { asRefusal, ServiceError } from "../service-error";
+import { toRefusal, ServiceError } from "../service-error";
 import { createUserFiles, parseFilePath, parseFolder, type UserFile } from "../userdata/user-files";
 import { PUBLIC_OWNER } from "../users/keys";
 import { emptyResponse, jsonResponse, jsonTextResponse } from "./answers";
@@ -178,7 +178,7 @@ async function* readBytes(request: Request, timeoutMs: number, check: (size: num
       yield chunk;
     }
   } catch (error) {
-    if (asRefusal(error)) throw error;
+    if (toRefusal(error)) throw error;
     throw new ServiceError("TRUNCATED_UPLOAD", "The upload ended before it was complete. Nothing was stored.");
   }
   if (declared !== null && Number(declared) !== bytesReceived)

@@ -15,7 +15,7 @@ export function isPngKeyword(keyword: string): boolean {
 }
 
 /** `png` must be a complete PNG. Keywords that the format does not allow are left out. */
-function withPngText(png: Buffer, texts: Record<string, string>): Buffer {
+function addPngText(png: Buffer, texts: Record<string, string>): Buffer {
   const chunks = Object.entries(texts)
     .filter(([keyword]) => isPngKeyword(keyword))
     .map(([keyword, text]) => toChunk(Buffer.from(`${keyword}\0${toAsciiJson(text)}`, "latin1")));
@@ -64,7 +64,7 @@ export async function encodePng(raster: Raster, index: number, options: PngOptio
   const png = await sharp(bytes, { raw: { width, height, channels }, limitInputPixels: false })
     .png({ compressionLevel: options.compressionLevel })
     .toBuffer();
-  return withPngText(png, options.texts);
+  return addPngText(png, options.texts);
 }
 
 type AnimationOptions = { delayMs: number; lossless: boolean; quality: number; effort: number; texts: Record<string, string> };

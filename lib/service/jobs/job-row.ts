@@ -3,7 +3,7 @@ import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { isObject } from "@/lib/contract/json/json";
 import { parseExactJson } from "@/lib/contract/json/parse-json";
 import { type Graph, graphSchema } from "@/lib/contract/schemas/graph";
-import { asRefusal, ServiceError } from "../service-error";
+import { toRefusal, ServiceError } from "../service-error";
 import { query, type Reader } from "../store/database";
 import { type StoreDialect } from "../store/dialect";
 import { type JobRow } from "../store/schema";
@@ -63,7 +63,7 @@ export function readOrDefault<T>(read: () => T, empty: T): T {
   try {
     return read();
   } catch (error) {
-    if (asRefusal(error)?.message !== DAMAGED) throw error;
+    if (toRefusal(error)?.message !== DAMAGED) throw error;
     return empty;
   }
 }

@@ -1,6 +1,6 @@
 import { type ExecutionError } from "@/lib/contract/schemas/execution";
 import { type Raster } from "../images/raster";
-import { asStorageException } from "../service-error";
+import { toStorageException } from "../service-error";
 import {
   describeValue,
   type InputField,
@@ -82,7 +82,7 @@ export type FailedNode = {
 
 export function toExecutionError(cause: unknown, node: FailedNode): ExecutionError {
   const error = cause instanceof Error ? cause : new Error(String(cause));
-  const storage = asStorageException(error);
+  const storage = toStorageException(error);
   const type = storage?.type ?? getExceptionType(error);
   const message = shorten(storage?.message ?? error.message);
   const name = node.title === undefined ? node.classType : `${node.classType} "${shorten(node.title)}"`;

@@ -13,7 +13,7 @@ import { getExtension } from "../assets/media-type";
 import { quotaExceeded, checkQuota, remainingQuota, readUsedBytes } from "../assets/quota";
 import { type StagedFile, stageStream } from "../assets/staged-file";
 import { createServiceError, type ProducedFile } from "../nodes/run";
-import { asRefusal, asStorageFailure } from "../service-error";
+import { toRefusal, toStorageFailure } from "../service-error";
 import { type NodeFile, type NodeOutputs, groupOutputs, readOutputs } from "./read-outputs";
 import { type RemoteJob } from "./remote-job";
 import { type JobListener } from "./report-events";
@@ -195,8 +195,8 @@ export async function fetchOutput(
     const pictureSize = staged.mediaType.startsWith("image/") ? await readPictureSize(Buffer.concat(head)) : undefined;
     return ok({ ...staged, ...pictureSize });
   } catch (error) {
-    if (asRefusal(error)?.code === "FILE_TOO_LARGE") return failed(tooLarge);
+    if (toRefusal(error)?.code === "FILE_TOO_LARGE") return failed(tooLarge);
     const failure = createFault(`could not be fetched: ${error instanceof Error ? error.message : "unknown"}`);
-    return failed(asStorageFailure(error) ? failure : { ...failure, code: "not_reachable" });
+    return failed(toStorageFailure(error) ? failure : { ...failure, code: "not_reachable" });
   }
 }

@@ -4,7 +4,7 @@ import { randomUUID } from "node:crypto";
 import { existsSync, readFileSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { findUnfinishedCopy, leftBehindMessage } from "@/lib/shared/database/copy-tables";
-import { asStartFailure, isMissingTable, queryPostgres, type QueryRows } from "@/lib/shared/database/postgres";
+import { toStartFailure, isMissingTable, queryPostgres, type QueryRows } from "@/lib/shared/database/postgres";
 import { openReadOnly } from "@/lib/shared/database/sqlite-copy";
 import { writeAtomically } from "@/lib/shared/files";
 import { SERVICE_SCHEMA } from "./baseline";
@@ -36,7 +36,7 @@ export async function inspectLocation(location: ServiceLocation): Promise<Locati
   if ("url" in location) {
     const target = { url: location.url, statementMs: STATEMENT_MS, schema: SERVICE_SCHEMA };
     return queryPostgres(target, (ask) => inspect(ask, findUnfinishedCopy.postgres)).catch((error: unknown) => {
-      throw asStartFailure(error);
+      throw toStartFailure(error);
     });
   }
   if (!existsSync(location.file)) return { isUsed: false, hasUsers: false, isUnfinished: false, id: undefined };

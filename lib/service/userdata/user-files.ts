@@ -5,7 +5,7 @@ import { collectBlob } from "../assets/change-asset";
 import { insertBlob } from "../assets/create-asset";
 import { type StagedFile, stageStream } from "../assets/staged-file";
 import { type Thumbnails } from "../assets/thumbnails";
-import { asRefusal, ServiceError } from "../service-error";
+import { toRefusal, ServiceError } from "../service-error";
 import { type Database, query, type Reader, type Transaction } from "../store/database";
 
 const MAX_PATH_LENGTH = 1000;
@@ -155,7 +155,7 @@ export function createUserFiles(stores: Stores, maxBytes: number) {
         try {
           return await use(file);
         } catch (error) {
-          if (asRefusal(error)?.code !== "NOT_FOUND" || file.hash === previousHash) throw error;
+          if (toRefusal(error)?.code !== "NOT_FOUND" || file.hash === previousHash) throw error;
           previousHash = file.hash;
         }
       }

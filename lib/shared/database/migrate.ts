@@ -1,6 +1,6 @@
 // Migrates a store's database to the newest schema in one transaction. Processes that start together wait for each other.
 
-import { asStartFailure, openPool, type PostgresLocation, requireVersion } from "./postgres";
+import { toStartFailure, openPool, type PostgresLocation, requireVersion } from "./postgres";
 import { type SqliteConnection } from "./sqlite";
 
 export type Migration = { name: string; sql: string };
@@ -88,7 +88,7 @@ export async function migratePostgres(
       client.release();
     }
   } catch (error) {
-    throw asStartFailure(error);
+    throw toStartFailure(error);
   } finally {
     await pool.end();
   }

@@ -131,7 +131,7 @@ export async function requireVersion(runQuery: (text: string) => Promise<{ rows:
     if (number < MIN_VERSION) throw new Error(`DATABASE_URL must name PostgreSQL 15 or later (got ${name}).`);
 }
 
-export function asStartFailure(error: unknown): unknown {
+export function toStartFailure(error: unknown): unknown {
   if (!(error instanceof Error)) return error;
   if (error instanceof StoreUnavailable) return new Error(`Can't reach the database of DATABASE_URL: ${error.message}.`, { cause: error });
   const code = getCode(error);

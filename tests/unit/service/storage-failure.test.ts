@@ -1,9 +1,9 @@
 // Responses when the disk fails never claim more than is known.
 import { expect, it } from "vitest";
 import { toErrorResponse } from "@/lib/service/http/answers";
-import { asStorageFailure } from "@/lib/service/service-error";
+import { toStorageFailure } from "@/lib/service/service-error";
 
-const messageFor = (code: string) => asStorageFailure(Object.assign(new Error("as the driver says it"), { code }))?.message;
+const messageFor = (code: string) => toStorageFailure(Object.assign(new Error("as the driver says it"), { code }))?.message;
 
 it.each(["SQLITE_FULL", "ENOSPC", "SQLITE_READONLY", "SQLITE_CORRUPT"])("reports after %s that nothing was stored", (code) => {
   expect(messageFor(code)).toContain("Nothing from this request was stored.");

@@ -43,7 +43,7 @@ export function discover(provider: OidcProvider, maxAgeMs: number): Promise<Disc
 }
 
 async function fetchDiscovery({ issuer }: OidcProvider): Promise<DiscoveryDocument> {
-  const base = withoutSlash(issuer);
+  const base = removeTrailingSlash(issuer);
   const response = await fetch(`${base}/.well-known/openid-configuration`, {
     redirect: "error",
     headers: { accept: "application/json" },
@@ -52,7 +52,7 @@ async function fetchDiscovery({ issuer }: OidcProvider): Promise<DiscoveryDocume
   const bytes = response.ok ? await readBytes(response.body, MAX_DISCOVERY_BYTES) : undefined;
   if (!bytes) throw new Error(`its configuration request failed (${response.status})`);
   const metadata = createDiscoverySchema(isLoopback(new URL(issuer).hostname)).parse(JSON.parse(new TextDecoder().decode(bytes)));
-  if (withoutSlash(metadata.issuer) !== base) throw new Error(`its issuer is ${metadata.issuer.slice(0, 200)}, not ${base}`);
+  if (removeTrailingSlash(metadata.issuer) !== base) throw new Error(`its issuer is ${metadata.issuer.slice(0, 200)}, not ${base}`);
   const algorithm = algorithms.find((algorithm) => metadata.id_token_signing_alg_values_supported.includes(algorithm));
   if (algorithm === undefined) throw new Error("it uses no supported signing algorithm");
   const authMethods = metadata.token_endpoint_auth_methods_supported;
@@ -85,7 +85,7 @@ function createDiscoverySchema(allowsLoopback: boolean) {
   });
 }
 
-function withoutSlash(url: string): string {
+function removeTrailingSlash(url: string): string {
   return url.replace(/\/$/, "");
 }
 

@@ -45,8 +45,8 @@ export function createEmbedSessionStore(database: Database) {
 
     /** Ends this member's session in this frame, and the sessions that it was renewed from. */
     async endFrame({ hostId, slot, memberId }: Pick<EmbedSession, "hostId" | "slot" | "memberId">): Promise<void> {
-      const ofHost = database.deleteFrom("embedSessions").where("hostId", "=", hostId);
-      await ofHost.where("slot", "=", slot).where("memberId", "=", memberId).execute();
+      const deletion = database.deleteFrom("embedSessions").where("hostId", "=", hostId);
+      await deletion.where("slot", "=", slot).where("memberId", "=", memberId).execute();
     },
   };
 }

@@ -4,7 +4,7 @@ import { link, mkdir, rename, rm, utimes } from "node:fs/promises";
 import { dirname } from "node:path";
 import { type Readable } from "node:stream";
 import { type ServiceLog } from "@/lib/service/options";
-import { asRefusal } from "@/lib/service/service-error";
+import { toRefusal } from "@/lib/service/service-error";
 import { getTelemetry } from "@/lib/shared/telemetry";
 import { type BlobBackend, blobPath, type Content, type FindReferenced } from "../blob-store";
 import { evictOldest, sweepCacheFolder } from "../folders";
@@ -47,7 +47,7 @@ export function createLocalCopies({ folder, temp, maxBytes, fetch, log }: Option
 
   async function fetchOne(hash: string): Promise<void> {
     const source = await fetch(hash).catch((error: unknown) => {
-      if (asRefusal(error)?.code !== "NOT_FOUND") throw error;
+      if (toRefusal(error)?.code !== "NOT_FOUND") throw error;
     });
     if (!source) return;
     const staged = await stageStream(source, { folder: temp, maxBytes: Infinity }).finally(() => source.destroy());

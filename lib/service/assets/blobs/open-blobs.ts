@@ -6,7 +6,7 @@ import { link, open, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { type BlobSetting } from "@/lib/service/blob-setting";
 import { type ServiceLog } from "@/lib/service/options";
-import { asStorageFailure } from "@/lib/service/service-error";
+import { toStorageFailure } from "@/lib/service/service-error";
 import { type ServiceSettings } from "@/lib/service/settings";
 import { createSyncedFolder } from "@/lib/service/store/data-folder";
 import { type Database, query } from "@/lib/service/store/database";
@@ -117,7 +117,7 @@ export async function openSharedBackend(
 
 /** True for errors that a retry may solve. A wrong name or key is not one of them. */
 function isOutage(error: unknown): boolean {
-  if (!isBucketError(error)) return asStorageFailure(error) !== undefined;
+  if (!isBucketError(error)) return toStorageFailure(error) !== undefined;
   return error.reason !== "CredentialsProviderError" && (error.status === undefined || error.status === 429 || error.status >= 500);
 }
 

@@ -2,7 +2,7 @@
 
 import { formatKind, findTriedRunners, type WorkerSlot } from "@/lib/service/runners/pool";
 import { type RunnerRow } from "@/lib/service/runners/store";
-import { asStorageFailure } from "@/lib/service/service-error";
+import { toStorageFailure } from "@/lib/service/service-error";
 import { query, type Reader, retry, type Transaction } from "@/lib/service/store/database";
 import { sleep } from "@/lib/shared/async";
 import { claimJob, type Running } from "../run/claim";
@@ -78,7 +78,7 @@ export function createSlots(
       const job = await tx
         .attempt(() => claimJob(tx, parts, entry.seq, workerSlot))
         .catch((error: unknown) => {
-          if (asStorageFailure(error)) throw error;
+          if (toStorageFailure(error)) throw error;
           log.error({ err: error, seq: entry.seq }, "job claim failed");
           return undefined;
         });

@@ -4,7 +4,7 @@ import { EventEmitter } from "node:events";
 import { type Logger, type Worker, type WorkerEvents } from "graphile-worker";
 import { type Pool, type PoolClient } from "pg";
 import { type ServiceLog } from "@/lib/service/options";
-import { asStorageFailure } from "@/lib/service/service-error";
+import { toStorageFailure } from "@/lib/service/service-error";
 import { type Database } from "@/lib/service/store/database";
 import { type Processes } from "@/lib/service/store/processes";
 import { sleep } from "@/lib/shared/async";
@@ -81,7 +81,7 @@ export function createQueueWorker({ pgPool, processes, database, log }: WorkerPa
     events.on("worker:getJob:empty", recordEmptySearch);
     events.on("worker:getJob:error", ({ error }) => {
       // Database outages are logged where the lease is renewed.
-      if (!asStorageFailure(toStoreError(error))) log.error({ err: error }, "queue search failed");
+      if (!toStorageFailure(toStoreError(error))) log.error({ err: error }, "queue search failed");
       restart();
     });
     events.on("worker:release", (released) => {

@@ -5,7 +5,7 @@ import { type Runner } from "@/lib/service/nodes/runner";
 import { type ServiceLog } from "@/lib/service/options";
 import { type Pool } from "@/lib/service/runners/pool";
 import { type RemoteLimits } from "@/lib/service/runners/remote-job";
-import { asStorageFailure } from "@/lib/service/service-error";
+import { toStorageFailure } from "@/lib/service/service-error";
 import { type Database, retry, type Transaction } from "@/lib/service/store/database";
 import { type Processes } from "@/lib/service/store/processes";
 import { withTimeout } from "@/lib/shared/async";
@@ -21,7 +21,7 @@ export function createRetries(database: Database, canWait: () => boolean) {
         () => database.commitFreeing(write),
         (error) => {
           undo();
-          return canWait() && asStorageFailure(error) !== undefined;
+          return canWait() && toStorageFailure(error) !== undefined;
         },
       ),
 

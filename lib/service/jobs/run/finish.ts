@@ -3,7 +3,7 @@
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { createServiceError } from "@/lib/service/nodes/run";
 import { findKind } from "@/lib/service/runners/pool";
-import { asStorageException } from "@/lib/service/service-error";
+import { toStorageException } from "@/lib/service/service-error";
 import { query, type Transaction } from "@/lib/service/store/database";
 import { MAX_ATTEMPTS, move, moveAll, type WaitingJob } from "../transitions";
 import { type StoredOutputs } from "./adopt-outputs";
@@ -54,7 +54,7 @@ export async function failJob(tx: Transaction, job: Job, type: string, message: 
 }
 
 export async function failOutsideNodes(tx: Transaction, job: Job, cause: unknown, at: number): Promise<void> {
-  const { type, message } = asStorageException(cause) ?? {
+  const { type, message } = toStorageException(cause) ?? {
     type: "ServiceError",
     message: "The outputs could not be stored. The operator finds the cause in the service's log.",
   };
