@@ -16,7 +16,7 @@ import { toNotes, toJobResponse } from "../job-index/job-notes";
 import { type Connection } from "../store/connections";
 import { type CallInput } from "../upstream/outgoing";
 import { type Upstream } from "../upstream/upstream";
-import { addNames as withNames } from "../workflows/names";
+import { addWorkflowNames } from "../workflows/names";
 import { readsJobs, recordShownFiles } from "./jobs-only";
 import { recordTotal, addLiveProgress } from "./live-progress";
 import { redactForBrowser, replaceServiceUrls } from "./redact";
@@ -112,7 +112,7 @@ async function addNames(operation: Operation, from: CallSource, value: unknown, 
   const cachedValue = isCacheable ? jobAnswers.named(value, from.connection.baseUrl) : undefined;
   if (cachedValue) return cachedValue;
   const version = jobAnswers.versionOf(from.connection.baseUrl);
-  const namedValue = replaceServiceUrls(await withNames(operation, from, value, body), from);
+  const namedValue = replaceServiceUrls(await addWorkflowNames(operation, from, value, body), from);
   if (isCacheable && isObject(namedValue)) jobAnswers.keepNamed(value, version, namedValue);
   return namedValue;
 }

@@ -13,7 +13,7 @@ import { type Context } from "../auth/viewer";
 import { type Composition, type Parts } from "../composition-type";
 import { type Access, findVisible, openForJobs, visibleConnections } from "../connections/access";
 import { splitWords } from "../store/jobs/index-words";
-import { addNames } from "../workflows/names";
+import { addWorkflowNames } from "../workflows/names";
 
 const MAX_TEXT_LENGTH = 8192;
 const CHARACTERS_BEFORE_MATCH = 30;
@@ -102,7 +102,7 @@ export async function searchJobIndex(
   const searchResult = await store.jobIndexStore.search(id, { ...rest, words, memberId: member, fromMs, toMs: to });
   const { offset, limit } = query;
   const pagination = { offset, limit, total: searchResult.total, has_more: offset + searchResult.jobs.length < searchResult.total };
-  const namedJobs = await addNames(
+  const namedJobs = await addWorkflowNames(
     operations.listJobs,
     { composition, connection: { id }, apiKey: undefined },
     { jobs: searchResult.jobs, pagination },

@@ -16,8 +16,8 @@ const MAX_ID_LENGTH = 200;
 type NameSource = { composition: Composition; connection: { id: string }; apiKey: string | undefined };
 
 /** `value` is masked, and so are the added fields. `body` is the JSON body of the call, if any. */
-export async function addNames<T>(operation: Operation, from: NameSource, value: T, body?: unknown): Promise<T>;
-export async function addNames(operation: Operation, from: NameSource, value: unknown, body?: unknown): Promise<unknown> {
+export async function addWorkflowNames<T>(operation: Operation, from: NameSource, value: T, body?: unknown): Promise<T>;
+export async function addWorkflowNames(operation: Operation, from: NameSource, value: unknown, body?: unknown): Promise<unknown> {
   const { composition, connection } = from;
   if (operation.subject === "submission")
     await recordNames(composition, connection.id, getSubmittedWorkflowId(body), getNameInExtraData(objectOf(body)?.extra_data));
@@ -29,12 +29,12 @@ export async function addNames(operation: Operation, from: NameSource, value: un
       objectOf(value)?.workflow_id,
       getNameInExtraData(objectOf(objectOf(value)?.workflow)?.extra_data),
     );
-  const response = await addNames(operation, from, value);
+  const response = await addResponseFields(operation, from, value);
   composition.seenNames.record(connection.id, response);
   return response;
 }
 
-async function addNames(operation: Operation, from: NameSource, value: unknown): Promise<unknown> {
+async function addResponseFields(operation: Operation, from: NameSource, value: unknown): Promise<unknown> {
   const list = operation.subject === "jobs" || operation.subject === "history" ? operation.subject : undefined;
   const rows: unknown = list && objectOf(value)?.[list];
   if (list && isObject(value) && Array.isArray(rows)) return { ...value, [list]: await addJobFields(from, rows) };
