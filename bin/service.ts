@@ -148,11 +148,14 @@ async function serve(env: ServiceEnv, dataDir: string): Promise<void> {
   const nameByContract = createRequestNamer([...operatorPaths, ...extraPaths, ...allOperations.map(({ path }) => path)]);
   const nameRequest: typeof nameByContract = ({ method, url = "/" }) => nameByContract({ method, url: addApiPrefix(url) });
   const handleOperator = createOperatorRoutes({ token: env.settings.metricsToken, readiness: () => service.readiness });
-  const server = createHttpServer({ ...bounds, hosts: getHosts(env), isPage: () => false, upgrades, nameOf: nameRequest }, (request, response) => {
-    request.url = addApiPrefix(escapeDots(request.url ?? "/"));
-    if (handleOperator(request, response)) return;
-    void listener(request, response);
-  });
+  const server = createHttpServer(
+    { ...bounds, hosts: getHosts(env), isPage: () => false, upgrades, nameOf: nameRequest },
+    (request, response) => {
+      request.url = addApiPrefix(escapeDots(request.url ?? "/"));
+      if (handleOperator(request, response)) return;
+      void listener(request, response);
+    },
+  );
   let starting = Promise.resolve();
   stopOnSignals(async () => {
     sockets.close();

@@ -24,7 +24,11 @@ const countLines = (text) => text.split("\n").length - (text.endsWith("\n") ? 1 
 function measure(prefix, measuredFiles = [...files]) {
   const matchingFiles = measuredFiles.filter(([path]) => path.startsWith(prefix));
   const lines = matchingFiles.map(([, text]) => countLines(text));
-  return { lines: lines.reduce((sum, count) => sum + count, 0), files: lines.length, small: lines.filter((n) => n <= SMALL_FILE_LINES).length };
+  return {
+    lines: lines.reduce((sum, count) => sum + count, 0),
+    files: lines.length,
+    small: lines.filter((n) => n <= SMALL_FILE_LINES).length,
+  };
 }
 
 const listFolders = (folder) =>
@@ -76,7 +80,10 @@ for (const { folder, lines, files: count, small } of [{ folder: "lib and bin", .
 console.log();
 print("figure", "now");
 print("---", "---");
-print("composition() calls", `${sumCounts(production)} in ${production.length} files, and ${sumCounts(calls) - sumCounts(production)} in tests`);
+print(
+  "composition() calls",
+  `${sumCounts(production)} in ${production.length} files, and ${sumCounts(calls) - sumCounts(production)} in tests`,
+);
 print("files of lib/server that import upwards (bff, queries)", upwardImports.length);
 print("most imports of a file in components/run", largest ? `${largest.count} (${largest.path})` : "none");
 print("dependencies", `${Object.keys(dependencies).length} + ${Object.keys(devDependencies).length}`);

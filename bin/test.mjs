@@ -46,7 +46,7 @@ const checks = [
     read: (code) => readVitest(code, "test-results/tests.json"),
   },
   { name: "build below a path", command: [node, "bin/start.mjs", "build"], env: { LIGHTDESK_BASE_PATH: "/desk" }, after: ["build"] },
-    // Generates types such as PageProps<"/jobs">. Builds also write next-env.d.ts, so the last writer decides the folder of the types.
+  // Generates types such as PageProps<"/jobs">. Builds also write next-env.d.ts, so the last writer decides the folder of the types.
   { name: "types of routes", command: tool("next/dist/bin/next", "typegen"), after: ["build", "build below a path"] },
   {
     name: "browser",

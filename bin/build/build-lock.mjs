@@ -21,7 +21,7 @@ export async function withBuildLock(root, work, logProgress = (text) => process.
     try {
       utimesSync(folder, new Date(), new Date());
     } catch {
-            isLost = true; // another process took over the lock while the machine slept
+      isLost = true; // another process took over the lock while the machine slept
     }
   }, RENEW_MS);
   process.once("exit", release);

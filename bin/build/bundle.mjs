@@ -38,7 +38,10 @@ const buildOptions = {
 };
 
 export async function bundle() {
-  await Promise.all([build({ ...buildOptions, ...createPackageOptions(), entryPoints: entries, sourcemap: true }), listMethods("dist/routes.json")]);
+  await Promise.all([
+    build({ ...buildOptions, ...createPackageOptions(), entryPoints: entries, sourcemap: true }),
+    listMethods("dist/routes.json"),
+  ]);
 }
 
 function createPackageOptions() {

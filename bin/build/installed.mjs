@@ -38,7 +38,7 @@ async function install(root, withDevelopment, isPartial) {
   process.stderr.write(
     isPartial ? "Installing the missing packages.\n" : "Installing packages. The first time takes about half a minute.\n",
   );
-    // `npm ci` would delete packages that a running console still loads.
+  // `npm ci` would delete packages that a running console still loads.
   const command = isPartial ? ["install", "--no-save"] : ["ci"];
   const kinds = withDevelopment ? "--include=dev" : "--omit=dev";
   const npm = process.platform === "win32" ? "npm.cmd" : "npm";

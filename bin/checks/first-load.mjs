@@ -21,7 +21,9 @@ export function measureFirstLoad() {
   const routeStats = JSON.parse(readFileSync(statsFile, "utf8"));
   const pages = routeStats.map(({ route, firstLoadChunkPaths }) => ({ page: route, kB: sumKB(firstLoadChunkPaths) }));
   const frameKB = sumKB(
-    findCommonFiles(routeStats.filter(({ route }) => listFramedRoutes().includes(route)).map(({ firstLoadChunkPaths }) => firstLoadChunkPaths)),
+    findCommonFiles(
+      routeStats.filter(({ route }) => listFramedRoutes().includes(route)).map(({ firstLoadChunkPaths }) => firstLoadChunkPaths),
+    ),
   );
   return pages.map(({ page, kB }) => ({ page, kB, overFrameKB: kB - frameKB })).sort((a, b) => a.page.localeCompare(b.page));
 }

@@ -14,7 +14,7 @@ export function makeTestFolder(memory = "/dev/shm", minFreeBytes = MIN_FREE_BYTE
   if (getFreeBytes(memory) < minFreeBytes) return tmpdir();
   const folder = mkdtempSync(join(memory, `lightdesk-tests-${process.pid}-`));
   process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
-    // Programs of other users also run here.
+  // Programs of other users also run here.
   chmodSync(folder, 0o755);
   return canRunPrograms(folder) ? folder : tmpdir();
 }

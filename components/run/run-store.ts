@@ -112,7 +112,9 @@ export function createRunStore() {
       updateOpened(serial, (openWorkflow, state) => {
         const nextGraph = withInput(openWorkflow.graph, nodeId, name, value);
         const graph =
-          nextGraph === openWorkflow.graph ? nextGraph : (selectChoice(openWorkflow.graph, nodeId, { name, value }, catalogue) ?? nextGraph);
+          nextGraph === openWorkflow.graph
+            ? nextGraph
+            : (selectChoice(openWorkflow.graph, nodeId, { name, value }, catalogue) ?? nextGraph);
         if (graph === openWorkflow.graph) return state;
         const errors = withoutField(state.errors, nodeId, name);
         return { openWorkflow: { ...openWorkflow, graph, isEdited: true }, errors, submitError: afterEdit(state.submitError, errors) };

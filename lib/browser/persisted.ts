@@ -92,7 +92,8 @@ export function persisted<T>(
   return {
     get() {
       const currentText = readText();
-      if (cachedValue?.text !== currentText || !cachedValue) cachedValue = { text: currentText, value: read(currentText === null ? undefined : (parse(currentText) ?? currentText)) };
+      if (cachedValue?.text !== currentText || !cachedValue)
+        cachedValue = { text: currentText, value: read(currentText === null ? undefined : (parse(currentText) ?? currentText)) };
       return cachedValue.value;
     },
     set: (value) => write(writeExactJson(value)),

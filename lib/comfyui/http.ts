@@ -213,7 +213,10 @@ export type ComfyServer = ReturnType<typeof createComfyServer>;
 
 export function createComfyServer(address: string, signal?: AbortSignal, timeoutMs?: number) {
   return {
-    ...createComfyClient<ExchangeFailure>((path, options) => requestJson(address, path, { signal, answerMs: timeoutMs, ...options }), createInvalidResponse),
+    ...createComfyClient<ExchangeFailure>(
+      (path, options) => requestJson(address, path, { signal, answerMs: timeoutMs, ...options }),
+      createInvalidResponse,
+    ),
     upload: (form: FormData) => requestJson(address, "/upload/image", { signal, form }),
     open: (file: OutputFile, headers?: Record<string, string>) =>
       openFile(address, toViewPath(file), { signal, ...(headers && { headers }) }),

@@ -111,7 +111,11 @@ function readFields(body: JsonObject): FailureFields {
       toPlainText(body.message) ??
       toPlainText(body.detail) ??
       toPlainText([firstNodeError?.message, firstNodeError?.details].filter(Boolean).join(": ")),
-    details: undefinedIfEmpty(inner.details) ?? undefinedIfEmpty(body.invalid_ids) ?? undefinedIfEmpty(body.accepted) ?? undefinedIfEmpty(inner.extra_info),
+    details:
+      undefinedIfEmpty(inner.details) ??
+      undefinedIfEmpty(body.invalid_ids) ??
+      undefinedIfEmpty(body.accepted) ??
+      undefinedIfEmpty(inner.extra_info),
     nodeErrors,
     promptError: isObject(body.error) && isObject(body.node_errors) ? body.error : undefined,
     requestId: textOf(body.request_id),

@@ -83,7 +83,8 @@ const connectionDataSchema = z.object({
 });
 const runnerDataSchema = connectionDataSchema.extend({ runner: z.object({ id: z.string(), label: z.string() }) });
 
-const createPayloadSchema = <T extends string, D extends z.ZodType>(type: T, data: D) => z.object({ type: z.literal(type), timestamp: timeSchema, data });
+const createPayloadSchema = <T extends string, D extends z.ZodType>(type: T, data: D) =>
+  z.object({ type: z.literal(type), timestamp: timeSchema, data });
 export const webhookPayloadSchema = z.discriminatedUnion("type", [
   createPayloadSchema("job.completed", jobDataSchema),
   createPayloadSchema("job.failed", jobDataSchema),
@@ -93,6 +94,9 @@ export const webhookPayloadSchema = z.discriminatedUnion("type", [
   createPayloadSchema("connection.up", connectionDataSchema),
   createPayloadSchema("runner.down", runnerDataSchema),
   createPayloadSchema("runner.up", runnerDataSchema),
-  createPayloadSchema("webhook.test", z.object({ connection: connectionSchema, webhook: z.object({ id: z.string(), name: z.string() }), url: z.string() })),
+  createPayloadSchema(
+    "webhook.test",
+    z.object({ connection: connectionSchema, webhook: z.object({ id: z.string(), name: z.string() }), url: z.string() }),
+  ),
 ]);
 export type WebhookPayload = z.output<typeof webhookPayloadSchema>;

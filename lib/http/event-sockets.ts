@@ -31,7 +31,12 @@ export function handleUpgrades(
   });
 }
 
-function handleWithoutUpgrade(server: Server, { method, url, httpVersion, rawHeaders }: IncomingMessage, socket: Duplex, head: Buffer): void {
+function handleWithoutUpgrade(
+  server: Server,
+  { method, url, httpVersion, rawHeaders }: IncomingMessage,
+  socket: Duplex,
+  head: Buffer,
+): void {
   const lines = [`${method} ${url} HTTP/${httpVersion}`];
   for (let index = 0; index < rawHeaders.length; index += 2) {
     const name = rawHeaders[index] ?? "";
@@ -58,7 +63,10 @@ type Repeat = (ms: number, run: () => void) => { stop(): void };
 type Options = { addressOf?: (request: IncomingMessage) => string; repeat?: Repeat; limits?: Partial<typeof DEFAULT_BOUNDS> };
 type Socket = { peer: WebSocket; owner: string; address: string; feed: Feed | undefined; answered: boolean; received: number };
 
-export function createEventSockets(admit: AdmitListener, { addressOf: getAddress = getRemoteAddress, repeat = startInterval, limits }: Options = {}) {
+export function createEventSockets(
+  admit: AdmitListener,
+  { addressOf: getAddress = getRemoteAddress, repeat = startInterval, limits }: Options = {},
+) {
   const server = new WebSocketServer({ noServer: true, maxPayload: MAX_SENT_BYTES, perMessageDeflate: false, clientTracking: false });
   const sockets = new Set<Socket>();
   const bounds = { ...DEFAULT_BOUNDS, ...limits };
@@ -124,7 +132,9 @@ export function createEventSockets(admit: AdmitListener, { addressOf: getAddress
   }
 
   const handler: UpgradeHandler = (request, socket, head) =>
-    void accept(request, socket, head).catch((error: unknown) => endSocket(socket, isStoreAway(error) ? databaseUnavailable : internalError));
+    void accept(request, socket, head).catch((error: unknown) =>
+      endSocket(socket, isStoreAway(error) ? databaseUnavailable : internalError),
+    );
 
   return {
     handler,
@@ -138,7 +148,11 @@ export function createEventSockets(admit: AdmitListener, { addressOf: getAddress
 }
 
 const internalError: Refused = { status: 500, code: "INTERNAL", message: "The connection could not be opened." };
-const databaseUnavailable: Refused = { status: 503, code: "SERVICE_UNAVAILABLE", message: "The database is unavailable. Try again in a moment." };
+const databaseUnavailable: Refused = {
+  status: 503,
+  code: "SERVICE_UNAVAILABLE",
+  message: "The database is unavailable. Try again in a moment.",
+};
 
 function endPeer(peer: WebSocket, { code, reason }: FeedEnd): void {
   peer.close(code, reason);

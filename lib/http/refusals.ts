@@ -107,7 +107,10 @@ export function handleUnparsed(server: Server, isBusy: (socket: Duplex) => boole
   server.on("clientError", (error: NodeJS.ErrnoException, socket) => {
     // During a request, an error would be taken for that request's response.
     if (error.code === "ECONNRESET" || isBusy(socket)) return void socket.destroy();
-    endSocket(socket, own(parserErrors, error.code ?? "") ?? { status: 400, code: "BAD_REQUEST", message: "The request is not valid HTTP." });
+    endSocket(
+      socket,
+      own(parserErrors, error.code ?? "") ?? { status: 400, code: "BAD_REQUEST", message: "The request is not valid HTTP." },
+    );
   });
   server.on("checkExpectation", (request, response) =>
     refuse(request, response, { status: 417, code: "EXPECTATION_FAILED", message: "The only supported Expect header is 100-continue." }),

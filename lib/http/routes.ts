@@ -7,7 +7,10 @@ import { own } from "@/lib/contract/json/own";
 import { type Refused } from "@/lib/shared/http-types";
 import { toRouteUrl } from "./request-line";
 
-const contentTypes: Readonly<Record<string, string>> = { ".js": "application/javascript; charset=UTF-8", ".css": "text/css; charset=UTF-8" };
+const contentTypes: Readonly<Record<string, string>> = {
+  ".js": "application/javascript; charset=UTF-8",
+  ".css": "text/css; charset=UTF-8",
+};
 
 type PreferCompressed = (request: IncomingMessage, response: ServerResponse) => void;
 
@@ -22,7 +25,8 @@ export function createCompressedFiles(folder: string, prefix: string): PreferCom
     if (method !== "GET" && method !== "HEAD") return;
     const path = url.split("?", 1)[0] ?? "";
     const type = contentTypes[/\.\w+$/.exec(path)?.[0] ?? ""];
-    if (type === undefined || !compressedFiles.has(`${path}.br`) || !acceptsBrotli(String(request.headers["accept-encoding"] ?? ""))) return;
+    if (type === undefined || !compressedFiles.has(`${path}.br`) || !acceptsBrotli(String(request.headers["accept-encoding"] ?? "")))
+      return;
     // A range of compressed bytes is useless to a browser, and an error response for it would be marked as compressed.
     delete request.headers.range;
     request.url = `${path}.br${url.slice(path.length)}`;

@@ -185,7 +185,8 @@ function createComposition({ env, now = Date.now, logDestination, upstreamLimits
       return missing.length === 0 ? undefined : createNotReady(missing.map(({ part, reason }) => `${part}: ${reason}`).join(" "));
     },
     disk: () => checkDisk(env.dataDir),
-    "key ring": () => (unseal(ring, "ready", seal(ring, "ready", "ready")) ? undefined : createNotReady("It does not open what it sealed.")),
+    "key ring": () =>
+      unseal(ring, "ready", seal(ring, "ready", "ready")) ? undefined : createNotReady("It does not open what it sealed."),
     workers: () => (existsSync(answerWorker) ? undefined : createNotReady("The program that reads large answers is not built.")),
   });
 

@@ -47,7 +47,10 @@ export function isProxy(address: string, proxies: Proxies | undefined): boolean 
 }
 
 /** Returns a function that reads client addresses. Logs once if a proxy seems to be untrusted, because its clients then count as one. */
-export function createAddressReader(proxies: Proxies | undefined, log: () => Pick<Log, "warn"> | undefined): (request: ProxiedRequest) => string {
+export function createAddressReader(
+  proxies: Proxies | undefined,
+  log: () => Pick<Log, "warn"> | undefined,
+): (request: ProxiedRequest) => string {
   let isLogged = false;
   return (request) => {
     const { headers, socket } = request;

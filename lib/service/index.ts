@@ -73,7 +73,9 @@ export async function openServiceStore(dataDir: string, { concurrency, databaseU
   createDataFolder(dataDir);
   try {
     await requireRows(dataDir, databaseUrl);
-    const database = await (databaseUrl === undefined ? openDatabase(getDatabasePath(dataDir), Date.now) : openPostgres(databaseUrl, Date.now));
+    const database = await (databaseUrl === undefined
+      ? openDatabase(getDatabasePath(dataDir), Date.now)
+      : openPostgres(databaseUrl, Date.now));
     const slots = async () => (databaseUrl === undefined ? concurrency : (await countLiveSlots(database)) || concurrency);
     const builtIn = { slots, classes: nodeClasses.size };
     return {

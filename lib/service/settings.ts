@@ -47,7 +47,9 @@ const settingsSchema = z.object({
   LIGHTDESK_CONCURRENCY: createIntegerSchema(1, 64, "how many jobs run at once, from 1 to 64").default(defaultConcurrency),
   LIGHTDESK_MAX_UPLOAD_BYTES: createIntegerSchema(1, 1e15, "the largest upload in bytes").default(100 * GIB),
   LIGHTDESK_MAX_JOB_PIXELS: createIntegerSchema(1, 1e12, "the most pixels a job may hold at once").optional(),
-  LIGHTDESK_MAX_JSON_BYTES: createIntegerSchema(1024, 256 * MIB, "the largest JSON body in bytes, from 1024 to 268435456").default(16 * MIB),
+  LIGHTDESK_MAX_JSON_BYTES: createIntegerSchema(1024, 256 * MIB, "the largest JSON body in bytes, from 1024 to 268435456").default(
+    16 * MIB,
+  ),
   LIGHTDESK_MAX_JSON_DEPTH: createIntegerSchema(8, 1000, "how deep JSON may be nested, from 8 to 1000").default(100),
   LIGHTDESK_MAX_GRAPH_NODES: createIntegerSchema(1, 100_000, "the most nodes of a graph, from 1 to 100000").default(5000),
   LIGHTDESK_MAX_IDS_PER_CALL: createIntegerSchema(1, 100_000, "the most ids in one call, from 1 to 100000").default(1000),
@@ -63,7 +65,11 @@ const settingsSchema = z.object({
   LIGHTDESK_DOWNLOADS_AT_ONCE: createIntegerSchema(1, 32, "how many downloads run at once, from 1 to 32").default(2),
   LIGHTDESK_MAX_DOWNLOAD_BYTES: createIntegerSchema(1, 1e15, "the largest download in bytes").default(100 * GIB),
   LIGHTDESK_RUNNER_CHECK_SECONDS: createIntegerSchema(1, 3600, "every how many seconds a runner is looked at, from 1 to 3600").default(5),
-  LIGHTDESK_RUNNER_LEASE_SECONDS: createIntegerSchema(1, 86_400, "for how many seconds a runner may be out of reach, from 1 to 86400").default(60),
+  LIGHTDESK_RUNNER_LEASE_SECONDS: createIntegerSchema(
+    1,
+    86_400,
+    "for how many seconds a runner may be out of reach, from 1 to 86400",
+  ).default(60),
   LIGHTDESK_RUNNER_SILENCE_SECONDS: createIntegerSchema(
     1,
     604_800,
@@ -74,9 +80,11 @@ const settingsSchema = z.object({
   LIGHTDESK_S3_SECRET_ACCESS_KEY: z.string().optional(),
   LIGHTDESK_S3_ACCESS_KEY_ID_FILE: z.string().refine(isAbsolute, keyFileDescription).optional(),
   LIGHTDESK_S3_SECRET_ACCESS_KEY_FILE: z.string().refine(isAbsolute, keyFileDescription).optional(),
-  LIGHTDESK_BLOB_CACHE_BYTES: createIntegerSchema(MIB, 1e15, "how many bytes copies of what lies in a bucket may take, at least 1048576").default(
-    4 * GIB,
-  ),
+  LIGHTDESK_BLOB_CACHE_BYTES: createIntegerSchema(
+    MIB,
+    1e15,
+    "how many bytes copies of what lies in a bucket may take, at least 1048576",
+  ).default(4 * GIB),
   LIGHTDESK_BLOBS_PRESIGNED_SECONDS: createIntegerSchema(
     1,
     3600,
@@ -207,7 +215,7 @@ function readText(file: string): string | undefined {
   try {
     return readFileSync(file, "utf8");
   } catch {
-        return undefined; // reported as an invalid setting
+    return undefined; // reported as an invalid setting
   }
 }
 
@@ -221,7 +229,7 @@ function findOnPath(name: string, path: string | undefined): string | undefined 
         accessSync(file, constants.X_OK);
         return true;
       } catch {
-                return false; // continue with the next folder
+        return false; // continue with the next folder
       }
     });
 }

@@ -39,7 +39,8 @@ export default async function SignInPage({ searchParams }: PageProps<"/sign-in">
       </AuthShell>
     );
   // Nothing was confirmed, so the success page must not follow.
-  const goBack = isSignedIn && returnTo !== "/confirmed" ? <ButtonLink href={`/${returnTo.slice(1)}`}>{back("back")}</ButtonLink> : undefined;
+  const goBack =
+    isSignedIn && returnTo !== "/confirmed" ? <ButtonLink href={`/${returnTo.slice(1)}`}>{back("back")}</ButtonLink> : undefined;
   return (
     <PageMessages messages={await pickMessages("auth")}>
       <AuthShell product={frame("product")} title={t("title")}>

@@ -15,8 +15,8 @@ const MAX_ID_LENGTH = 200;
 const MAX_ASSETS = 100;
 
 /**
-  * ?job=ID (&without=secrets), ?file=workflows/x.json, ?carrier=ID, ?sample=NAME, ?app=ID, ?asset=ID or ?assets=ID,ID. Otherwise, the page
-  * is empty.
+ * ?job=ID (&without=secrets), ?file=workflows/x.json, ?carrier=ID, ?sample=NAME, ?app=ID, ?asset=ID or ?assets=ID,ID. Otherwise, the page
+ * is empty.
  */
 function toRunSource({ job, without, file, carrier, sample, app, asset, assets }: Record<string, unknown>): RunSource | undefined {
   if (isId(job)) return { job, ...(without === "secrets" && { without }) };

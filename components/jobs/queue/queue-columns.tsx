@@ -144,7 +144,9 @@ type Jobs = { running: readonly (Ahead & { startedMs?: number })[]; pending: rea
 
 /** When each waiting job may start; undefined if unknown or nothing runs. Assumes the current concurrency. */
 export function startRanges({ running, pending, nowMs }: Jobs): (TimeRange | undefined)[] {
-  const left = running.map(({ expected, startedMs }) => expected && startedMs !== undefined && estimateTimeLeft(expected, nowMs - startedMs));
+  const left = running.map(
+    ({ expected, startedMs }) => expected && startedMs !== undefined && estimateTimeLeft(expected, nowMs - startedMs),
+  );
   const early = left.map((range) => (range ? range.fromMs : 0));
   const endTimes = left.map((range) => (range ? range.toMs : Infinity));
   return pending.map(({ expected }) => {

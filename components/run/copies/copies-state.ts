@@ -6,7 +6,19 @@ import { type Failure } from "@/lib/contract/failure";
 import { type ExpectedRun } from "@/lib/contract/jobs/expected-run";
 import { type JobState } from "@/lib/contract/jobs/job-list";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { anyText, anything, isTrue, list, number, object, oneOf, withFallback, type ReadBy, text, filter } from "@/lib/contract/json/readers";
+import {
+  anyText,
+  anything,
+  isTrue,
+  list,
+  number,
+  object,
+  oneOf,
+  withFallback,
+  type ReadBy,
+  text,
+  filter,
+} from "@/lib/contract/json/readers";
 import { isIdempotencyKey } from "@/lib/contract/workflow/submission";
 import { type RunOutcome } from "../submit/attempt";
 import { type Submitted } from "../submit/submission";

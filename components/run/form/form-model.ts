@@ -131,7 +131,13 @@ function linkControl([fromId, output]: Link, graph: Graph, catalogue: ObjectInfo
   const info = source && own(catalogue, source.class_type);
   const names = info?.output_name;
   const outputName = Array.isArray(names) ? names[output] : output === 0 ? names : undefined;
-  return { kind: "link", fromId, fromTitle: source ? getNodeName(source, info?.display_name) : "", output, ...(outputName && { outputName }) };
+  return {
+    kind: "link",
+    fromId,
+    fromTitle: source ? getNodeName(source, info?.display_name) : "",
+    output,
+    ...(outputName && { outputName }),
+  };
 }
 
 function specControl(spec: Exclude<InputSpec, { kind: "connection" }>): Control {

@@ -17,7 +17,13 @@ export const draftOptions = { maxCharacters: draftLimit, parse: parseJson };
 const workflowFacts = object({}, { name: anyText, workflowId: text, leavesOut: readSecretPlaces, fromJob: text });
 const bothFormats: Reader<BothFormats> = object({ text, facts: workflowFacts, shown: oneOf(["run", "drawing"]) }, { fileName: anyText });
 const note = object(
-  { memberId: text, workflow: anything, name: withFallback(text, ""), inputs: withFallback(map(map(anything)), {}), ownNames: withFallback(map(anyText), {}) },
+  {
+    memberId: text,
+    workflow: anything,
+    name: withFallback(text, ""),
+    inputs: withFallback(map(map(anything)), {}),
+    ownNames: withFallback(map(anyText), {}),
+  },
   { workflowId: text, stored: text, fromJob: text, readFor: text, rawTexts: list(anyText), both: bothFormats },
 );
 const noteIn = (storage: BrowserStorage) => persisted("lightdesk.run", note, storage, draftOptions);

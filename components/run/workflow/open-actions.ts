@@ -127,7 +127,10 @@ export function createOpenActions(store: RunStore, api: WorkflowApi & PictureApi
       await openNewest(
         false,
         async () => {
-          const [catalogue, { createEditableFile }] = await Promise.all([api.readCatalogue(), import("@/lib/contract/editor-workflow/write-file")]);
+          const [catalogue, { createEditableFile }] = await Promise.all([
+            api.readCatalogue(),
+            import("@/lib/contract/editor-workflow/write-file"),
+          ]);
           const file = catalogue.ok ? createEditableFile(drawing, catalogue.value).withValues(openWorkflow.graph).file : drawing;
           return openDrawing(file, { readCatalogue: async () => catalogue });
         },

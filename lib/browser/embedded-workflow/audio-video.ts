@@ -195,14 +195,18 @@ export async function readId3Texts(bytes: Bytes, texts: TextCollector): Promise<
     readFrames(flags & 0x80 && version === 3 ? removeUnsync(content) : content, version, flags, texts);
   }
   const tagEnd = 10 + size;
-  if (!texts.isDone() && tagEnd + 4 <= bytes.size && decodeLatin1(await bytes.at(tagEnd, 4)) === "fLaC") await readFlacTexts(bytes, texts, tagEnd);
+  if (!texts.isDone() && tagEnd + 4 <= bytes.size && decodeLatin1(await bytes.at(tagEnd, 4)) === "fLaC")
+    await readFlacTexts(bytes, texts, tagEnd);
 }
 
 function readFrames(tag: Uint8Array<ArrayBuffer>, version: number, flags: number, texts: TextCollector): void {
   const view = createView(tag);
   const readSize = (at: number) => (version === 4 ? readSynchsafe(tag, at) : view.getUint32(at));
   const hasExtendedHeader = flags & 0x40 && tag.length >= 4;
-  for (let offset = hasExtendedHeader ? readSize(0) + (version === 3 ? 4 : 0) : 0; offset + 10 <= tag.length && tag[offset] !== 0 && !texts.isDone();) {
+  for (
+    let offset = hasExtendedHeader ? readSize(0) + (version === 3 ? 4 : 0) : 0;
+    offset + 10 <= tag.length && tag[offset] !== 0 && !texts.isDone();
+  ) {
     const size = readSize(offset + 4);
     if (decodeLatin1(tag.subarray(offset, offset + 4)) === "TXXX") {
       const frameFlags = version === 4 ? (tag[offset + 9] ?? 0) : 0;

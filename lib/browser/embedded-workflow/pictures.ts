@@ -113,7 +113,8 @@ function listItemLocations(content: Uint8Array<ArrayBuffer>): { id: number; from
   const view = createView(content);
   let position = 4;
   const readNumber = (size: number) => {
-    const value = size === 0 ? 0 : size === 2 ? view.getUint16(position) : size === 4 ? view.getUint32(position) : Number(view.getBigUint64(position));
+    const value =
+      size === 0 ? 0 : size === 2 ? view.getUint16(position) : size === 4 ? view.getUint32(position) : Number(view.getBigUint64(position));
     position += size;
     return value;
   };

@@ -6,7 +6,17 @@ import { isTerminalWord } from "@/lib/contract/jobs/job-list";
 import { isObject, type JsonObject, objectOf, textOf } from "@/lib/contract/json/json";
 import { parseExactJson } from "@/lib/contract/json/parse-json";
 import { recordSkipped } from "@/lib/contract/json/readers";
-import { isLiveEvent, LIVE_PATH, type LiveEvent, MAX_TOPICS, getPathTopic, parseTopic, getRowId, rowFields, getTopicPath } from "@/lib/contract/live";
+import {
+  isLiveEvent,
+  LIVE_PATH,
+  type LiveEvent,
+  MAX_TOPICS,
+  getPathTopic,
+  parseTopic,
+  getRowId,
+  rowFields,
+  getTopicPath,
+} from "@/lib/contract/live";
 import { type ApiResponse, callApi, notifyResponse, onResponse } from "../api";
 import { type ApiFailure, isFailure } from "../read-failure";
 import { apiPath } from "../urls";
@@ -235,7 +245,8 @@ export function createLiveTab({ locks, channel, name, request, times }: Environm
     void becomeLeader(false);
     sendTopics();
     checks = setInterval(() => {
-      if (streams.length > 0 && Date.now() - leaderMs > ALIVE_INTERVAL_MS) post({ to: "tabs", kind: "state", isLive: liveState.getState().isLive });
+      if (streams.length > 0 && Date.now() - leaderMs > ALIVE_INTERVAL_MS)
+        post({ to: "tabs", kind: "state", isLive: liveState.getState().isLive });
       else if (streams.length === 0 && !isHidden && Date.now() - leaderMs > MAX_SILENCE_MS) void becomeLeader(true);
     }, CHECK_INTERVAL_MS);
   }

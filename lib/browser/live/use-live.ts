@@ -69,8 +69,8 @@ function createConfiguration<Data>(path: string | undefined): SWRConfiguration<D
 }
 
 /**
-  * `path`: the API's path with query and connection, which is also the cache's key. With `undefined`, nothing is read. A fragment is never
-  * sent, and distinguishes two uses of one path.
+ * `path`: the API's path with query and connection, which is also the cache's key. With `undefined`, nothing is read. A fragment is never
+ * sent, and distinguishes two uses of one path.
  */
 export function useLive<Data, T>(
   path: `/${string}` | undefined,

@@ -8,7 +8,8 @@ const MAX_PIXELS = 64 * 1024 ** 2;
 const limitToOne = createLimiter(1);
 
 export function canDecode(file: File): Promise<boolean | undefined> {
-  if (!supportedTypes.test(file.type) || file.size > MAX_BYTES || typeof createImageBitmap !== "function") return Promise.resolve(undefined);
+  if (!supportedTypes.test(file.type) || file.size > MAX_BYTES || typeof createImageBitmap !== "function")
+    return Promise.resolve(undefined);
   return limitToOne(() => tryDecode(file));
 }
 

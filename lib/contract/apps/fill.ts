@@ -115,8 +115,7 @@ export function checkValue(input: AppField, value: unknown, random: () => number
     case "seed": {
       if (control.kind === "seed" && value === RANDOM) return { ok: true, value: drawNumber(control, random) };
       if (typeof value !== "bigint" && (typeof value !== "number" || !Number.isFinite(value))) return reject("wrong_type");
-      if ((control.kind === "seed" || control.isWhole) && typeof value === "number" && !Number.isInteger(value))
-        return reject("not_whole");
+      if ((control.kind === "seed" || control.isWhole) && typeof value === "number" && !Number.isInteger(value)) return reject("not_whole");
       if (control.min !== undefined && value < control.min) return reject("too_small", control.min);
       if (control.max !== undefined && value > control.max) return reject("too_large", control.max);
       return { ok: true, value };

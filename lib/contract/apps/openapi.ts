@@ -49,7 +49,10 @@ export function createAppDocument(app: DescribedApp, baseUrl: string): JsonObjec
           operationId: "listAppRuns",
           summary: "One's own runs, the newest first.",
           responses: {
-            "200": createJsonResponse("Runs.", createObjectSchema({ runs: { type: "array", items: run }, next: { type: "string" } }, ["runs"])),
+            "200": createJsonResponse(
+              "Runs.",
+              createObjectSchema({ runs: { type: "array", items: run }, next: { type: "string" } }, ["runs"]),
+            ),
             ...rejections,
           },
         },
@@ -157,7 +160,10 @@ function createRange({ min, max }: { min?: number | bigint; max?: number | bigin
 }
 
 const textSchema = { type: "string" };
-const refusalSchema = createObjectSchema({ code: textSchema, message: textSchema, details: {}, request_id: textSchema }, ["code", "message"]);
+const refusalSchema = createObjectSchema({ code: textSchema, message: textSchema, details: {}, request_id: textSchema }, [
+  "code",
+  "message",
+]);
 const createRejection = (description: string) => createJsonResponse(description, { $ref: "#/components/schemas/Refusal" });
 const rejections = {
   "400": createRejection("The request is invalid."),

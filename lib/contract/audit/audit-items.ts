@@ -21,7 +21,9 @@ export function formatTargets(
   const listedTargets = targets.slice(0, MAX_TARGETS).map(({ id, name }) => (name === undefined ? [id] : [id, name]));
   const omittedCount = count - listedTargets.length;
   // Normalized as in the log, so that the length matches the stored text.
-  const text = toPlainLine(writeExactJson([...listedTargets, ...(isAtLeast ? [OR_MORE] : []), ...(omittedCount > 0 ? [omittedCount] : [])]));
+  const text = toPlainLine(
+    writeExactJson([...listedTargets, ...(isAtLeast ? [OR_MORE] : []), ...(omittedCount > 0 ? [omittedCount] : [])]),
+  );
   return `${TARGETS_PREFIX}${text.length}:${text}${outcome === undefined ? "" : ` ${outcome}`}`;
 }
 

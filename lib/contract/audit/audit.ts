@@ -20,7 +20,12 @@ const filterParams = {
   within: { kind: "integer", min: 1, max: 24 * 366 },
 } as const satisfies Params;
 /** `before`: the id of the last entry of the previous page. `upTo`: the `upTo` of that page. */
-export const auditParams = { ...filterParams, before: idParam, upTo: idParam, limit: { kind: "integer", min: 1, max: 200, default: 50 } } as const;
+export const auditParams = {
+  ...filterParams,
+  before: idParam,
+  upTo: idParam,
+  limit: { kind: "integer", min: 1, max: 200, default: 50 },
+} as const;
 export const auditQuerySchema = createQuerySchema(auditParams);
 export type AuditFilter = ValuesOf<typeof filterParams>;
 export type AuditQuery = ValuesOf<typeof auditParams>;

@@ -95,7 +95,9 @@ function getSlots(node: EditorNode, info: ObjectInfo): Slot[] {
   if (!nodeInfo) return [...node.inputs];
   const classInputs = orderClassInputs(nodeInfo, readWidgets(node, nodeInfo));
   return [true, false].flatMap((isWidget) =>
-    classInputs.flatMap(({ name, raw, hasWidget }): Slot[] => (hasWidget === isWidget ? [{ name, type: getInputType(raw), hasWidget }] : [])),
+    classInputs.flatMap(({ name, raw, hasWidget }): Slot[] =>
+      hasWidget === isWidget ? [{ name, type: getInputType(raw), hasWidget }] : [],
+    ),
   );
 }
 
@@ -132,7 +134,12 @@ function createOuterNames(group: JsonObject): (node: EditorNode, name: string) =
 type Order = "first" | "last" | "inside";
 
 /** The outer node lists the values of all inner nodes, with converted widgets last. Notes and linked inputs keep their own values. */
-function distributeValues(use: EditorNode, nodes: readonly EditorNode[], info: ObjectInfo, getOrder: (node: EditorNode, name: string) => Order) {
+function distributeValues(
+  use: EditorNode,
+  nodes: readonly EditorNode[],
+  info: ObjectInfo,
+  getOrder: (node: EditorNode, name: string) => Order,
+) {
   const widgetValues = listOf(use.values);
   const expandedNodes = nodes.map((node) => {
     const values = [...listOf(node.values)];

@@ -118,7 +118,8 @@ export function convertFile(file: EditorFile, info: ObjectInfo, fill: FillOption
     const inputs = nodeInfo ? getWidgetInputs(node, nodeId, widgets) : new Map(Object.entries(toSentValues(node.values)));
     for (const { name } of scope.use ? widgets : []) {
       const hostValue = getHostValue(location, name);
-      if (hostValue && getSlots(location, context).every((slot) => slot.name !== name || slot.link === undefined)) setInput(name, hostValue);
+      if (hostValue && getSlots(location, context).every((slot) => slot.name !== name || slot.link === undefined))
+        setInput(name, hostValue);
     }
     function setInput(name: string, { value: unrounded, isRaw, home }: Value): void {
       const raw = specs.get(name);

@@ -42,7 +42,8 @@ function findInnerValue({ definition }: Use, inside: Scope, input: number, conte
     const slots = getSlots(location, context);
     const slotIndex = getIndexByLink(slots).get(link) ?? -1;
     const source = toSourceKey(node, slots[slotIndex]?.name ?? "");
-    const innerUseValue = within && slotIndex >= 0 && getUseValue({ ...location, definition: within.definition }, within.scope, slotIndex, context);
+    const innerUseValue =
+      within && slotIndex >= 0 && getUseValue({ ...location, definition: within.definition }, within.scope, slotIndex, context);
     if (innerUseValue) return { ...innerUseValue, source };
     const nodeInfo = own(context.info, node.type);
     const widget = nodeInfo && getWidgets(node, nodeInfo, context).find(({ name }) => name === slots[slotIndex]?.name);

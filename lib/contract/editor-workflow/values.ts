@@ -101,7 +101,8 @@ function readByPosition(inputs: readonly ClassInput[], list: List, depth: number
     if (getSettings(raw).remote !== undefined && list.isAt(REFRESH)) list.take();
     // Null becomes the first choice only after all values are read, because the inputs of that choice have no values.
     const remainingList = value === null ? { isAt: () => false, take: () => ({ key, value: undefined }) } : list;
-    const choiceWidgets = isDynamicCombo(raw) && depth < MAX_DEPTH ? readByPosition(getChoiceInputs(input, value), remainingList, depth + 1, hasFilters) : [];
+    const choiceWidgets =
+      isDynamicCombo(raw) && depth < MAX_DEPTH ? readByPosition(getChoiceInputs(input, value), remainingList, depth + 1, hasFilters) : [];
     return [{ name, raw, value, key }, ...choiceWidgets];
   });
 }

@@ -11,7 +11,15 @@ import { isSameJson, type SavedInput, toSavedProperties } from "./drawing";
 import { parseEntries, isEditorFile, listOf, readEditorFile, readNode } from "./file";
 import { convertFile } from "./index";
 import { getDefault, type EditorReport, createWidgetFinder } from "./sent-values";
-import { toListedValues, getTrailingValues, getPrecedingValues, readNamedWidgets, type ValueLocation, type Widget, readWidgets } from "./values";
+import {
+  toListedValues,
+  getTrailingValues,
+  getPrecedingValues,
+  readNamedWidgets,
+  type ValueLocation,
+  type Widget,
+  readWidgets,
+} from "./values";
 
 type UnplacedValue = { nodeId: string; input?: string };
 /** `unplaced` computes where the new file differs from the graph. `widgetOf`: values of its nodes, by the editor's names. */
@@ -47,7 +55,8 @@ export function createEditableFile(file: JsonObject, info: ObjectInfo): Editable
       let cachedFinder: WidgetOf | undefined;
       return {
         file: newFile,
-        unplaced: () => findUnplaced(graph, newFile === file ? originalGraph : convertFile(readEditorFile(newFile, info), info, false).graph),
+        unplaced: () =>
+          findUnplaced(graph, newFile === file ? originalGraph : convertFile(readEditorFile(newFile, info), info, false).graph),
         widgetOf: (name, widget) => (cachedFinder ??= createWidgetFinder(readEditorFile(newFile, info), info))(name, widget),
       };
     },
@@ -101,7 +110,11 @@ function isBoundingBox(raw: unknown): boolean {
   return getInputType(raw) === "BOUNDING_BOX";
 }
 
-function createValueList(info: NodeInfo, inputs: Readonly<JsonObject>, inFile?: { node: JsonObject; values: readonly unknown[] }): unknown[] {
+function createValueList(
+  info: NodeInfo,
+  inputs: Readonly<JsonObject>,
+  inFile?: { node: JsonObject; values: readonly unknown[] },
+): unknown[] {
   const [node] = inFile ? readNode({ id: 0, ...inFile.node, widgets_values: inFile.values }, {}) : [];
   const nodeWidgets = node ? readWidgets(node, info) : [];
   const widgetsByName = new Map(nodeWidgets.map((widget) => [widget.name, widget]));
@@ -189,7 +202,9 @@ export function toEditorFile(graph: Graph, info: ObjectInfo, { id, places }: Opt
     const title = node._meta?.title;
     const values = nodeInfo ? createValueList(nodeInfo, node.inputs) : selectLiterals(node);
     const texts = [...widgets.values()].filter((raw) => getSettings(raw).multiline).length;
-    const height = HEADER_HEIGHT + ROW_HEIGHT * (Math.max(inputs.length - widgets.size, nodeInfo?.output?.length ?? 1) + widgets.size + texts * TEXT_ROWS);
+    const height =
+      HEADER_HEIGHT +
+      ROW_HEIGHT * (Math.max(inputs.length - widgets.size, nodeInfo?.output?.length ?? 1) + widgets.size + texts * TEXT_ROWS);
     return {
       nodeId,
       height,
@@ -286,7 +301,10 @@ function toEditorId(id: string): string | number {
   return Number.isSafeInteger(number) && String(number) === id && number >= 0 ? number : id;
 }
 
-function arrangeNodes(nodes: readonly { nodeId: string; height: number }[], places: Options["places"]): Map<string, readonly [number, number]> {
+function arrangeNodes(
+  nodes: readonly { nodeId: string; height: number }[],
+  places: Options["places"],
+): Map<string, readonly [number, number]> {
   const placed = nodes.map((node) => ({ ...node, ...(places.get(node.nodeId) ?? { x: 0, y: 0 }) }));
   const columns = [...new Set(placed.map(({ x }) => x))].sort((value, other) => value - other);
   const columnsByX = new Map(columns.map((x, index) => [x, { left: index * (NODE_WIDTH + NODE_GAP), nextTop: 0 }]));

@@ -28,10 +28,7 @@ const originSchema = z
 const jwksUrlSchema = z
   .url({ protocol: /^https?$/ })
   .max(1000)
-  .refine(
-    (text) => URL.canParse(text) && (text.startsWith("https:") || isLocalHost(new URL(text).hostname)),
-    "must begin with https://",
-  )
+  .refine((text) => URL.canParse(text) && (text.startsWith("https:") || isLocalHost(new URL(text).hostname)), "must begin with https://")
   .refine((text) => !/^[a-z]+:\/\/[^/]*@/i.test(text), "must not contain a user name or password");
 
 const languageSchema = z.string().max(20);
@@ -98,8 +95,8 @@ export const embedLookSchema = z.object({ theme: z.enum(embedThemes).optional(),
 export type EmbedRole = Exclude<Role, "owner">;
 
 /**
-  * The information for unauthenticated clients: whether this origin may frame the host, and the server time. `cookie`: a test cookie was
-  * returned.
+ * The information for unauthenticated clients: whether this origin may frame the host, and the server time. `cookie`: a test cookie was
+ * returned.
  */
 export const embedCheckQuerySchema = z.object({ host: z.string().max(100).default(""), origin: z.string().max(300).default("") });
 export type EmbedCheck = { known: boolean; framing: boolean; cookie: boolean; now: number };

@@ -52,7 +52,10 @@ type InputDifference = {
 
 const MAX_VALUE_LENGTH = 300;
 
-export function findInputDifferences(workflows: readonly unknown[], maxDifferences = 200): { differences: InputDifference[]; isCut: boolean } {
+export function findInputDifferences(
+  workflows: readonly unknown[],
+  maxDifferences = 200,
+): { differences: InputDifference[]; isCut: boolean } {
   const graphs = workflows.map(readLooseGraph);
   const readableGraphs = graphs.filter((graph) => graph !== undefined);
   const ids = new Set(readableGraphs.flatMap((graph) => Object.keys(graph)));

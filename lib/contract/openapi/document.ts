@@ -168,7 +168,9 @@ function describeOperation(operation: Operation): DescribedOperation {
 }
 
 function describeResponses(operation: Operation): Record<string, Response> {
-  const responses = Object.entries(operation.answers).map(([status, answer]) => [status, describeResponse(answer, Number(status))] as const);
+  const responses = Object.entries(operation.answers).map(
+    ([status, answer]) => [status, describeResponse(answer, Number(status))] as const,
+  );
   const ranges = hasRanges(operation) && { "304": { description: "The content has not changed." } };
   return { ...Object.fromEntries(responses), ...ranges };
 }

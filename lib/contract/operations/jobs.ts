@@ -25,7 +25,10 @@ import {
 import { createIntegerText, maybe } from "../schemas/lenient";
 
 const idsBodySchema = z.looseObject({ job_ids: z.array(z.string().max(200)).min(1).max(100) });
-const pageQuerySchema = z.object({ limit: createIntegerText({ min: 1, max: 500 }).default(20), offset: createIntegerText({ min: 0 }).default(0) });
+const pageQuerySchema = z.object({
+  limit: createIntegerText({ min: 1, max: 500 }).default(20),
+  offset: createIntegerText({ min: 0 }).default(0),
+});
 const interruptBodySchema = z.looseObject({ prompt_id: maybe(z.string().max(200)) }).optional();
 
 export const jobOperations = defineOperations({

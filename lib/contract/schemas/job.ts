@@ -223,7 +223,10 @@ export const historyDetailSchema = namedSchema(
 );
 /** prompt: [number, job id, graph, extra_data, ids of the output nodes] */
 const olderPromptSchema = z.tuple([z.int(), z.guid(), freeForm, freeForm, z.array(z.string())]);
-export const olderHistorySchema = namedSchema("OlderHistory", reads(jobMapSchema, z.record(z.string(), z.object({ prompt: olderPromptSchema, ...endedFields }))));
+export const olderHistorySchema = namedSchema(
+  "OlderHistory",
+  reads(jobMapSchema, z.record(z.string(), z.object({ prompt: olderPromptSchema, ...endedFields }))),
+);
 
 export const promptBodySchema = z
   .looseObject({

@@ -8,7 +8,8 @@ import { MASK, maskText, listSpellings } from "./secret-texts";
 const secretPattern =
   /apikey|apitoken|apisecret|authtoken|accesstoken|refreshtoken|bearertoken|sessiontoken|password|passwd|passphrase|secretkey|accesskey|privatekey|authorization|credential/;
 const secretWords = new Set(["token", "tokens", "secret", "secrets", "auth", "cookie", "setcookie", "pwd"]);
-const serviceTokenPattern = /^(hf|huggingface|civitai|github|gitlab|openai|replicate|id|user|bot|csrf|jwt|oauth|login|client)(token|secret)$/;
+const serviceTokenPattern =
+  /^(hf|huggingface|civitai|github|gitlab|openai|replicate|id|user|bot|csrf|jwt|oauth|login|client)(token|secret)$/;
 
 export function isSecretName(name: string): boolean {
   const cached = secretNameCache.get(name);

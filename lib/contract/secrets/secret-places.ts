@@ -59,7 +59,10 @@ export function findJobSecrets(detail: unknown): SecretPlace[] {
 }
 
 const readPlaceKind = oneOf(["input", "extra", "error", "output"]);
-const readSecretPlace = object({ kind: readPlaceKind }, { node_id: anyText, node: anyText, input: anyText, path: list(anyText, MAX_DEPTH) });
+const readSecretPlace = object(
+  { kind: readPlaceKind },
+  { node_id: anyText, node: anyText, input: anyText, path: list(anyText, MAX_DEPTH) },
+);
 
 export function readSecretPlaces(value: unknown): SecretPlace[] {
   return (list(readSecretPlace, MAX_PLACES)(value) ?? []).flatMap(({ kind, node_id, node, input, path }): SecretPlace[] => {

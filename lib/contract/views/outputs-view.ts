@@ -142,7 +142,12 @@ function isFileName(key: string, text: string): boolean {
 }
 
 function toNamedFileView(location: OutputLocation, filename: string): OutputView {
-  return createFileView(location, { filename, subfolder: "", type: "output" }, getMediaKind({ names: [filename], key: location.key }), filename);
+  return createFileView(
+    location,
+    { filename, subfolder: "", type: "output" },
+    getMediaKind({ names: [filename], key: location.key }),
+    filename,
+  );
 }
 
 function toFileView(location: OutputLocation, item: Record<string, unknown>, animated: boolean): OutputView | undefined {

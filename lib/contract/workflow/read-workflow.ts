@@ -50,7 +50,8 @@ function parseValue(parsed: unknown, text?: string): WorkflowReading {
   const depth = getDepth(parsed, workflowLimits.depth);
   if (depth > workflowLimits.depth) return rejectTooLarge("depth", depth);
   const locatedGraph = locateGraph(parsed, { path: [], text });
-  if (!locatedGraph) return reject(isObject(parsed) && isBlank(parsed) ? { code: "no_nodes" } : { code: "no_graph", found: getTypeName(parsed) });
+  if (!locatedGraph)
+    return reject(isObject(parsed) && isBlank(parsed) ? { code: "no_nodes" } : { code: "no_graph", found: getTypeName(parsed) });
   const problem = findProblem(locatedGraph.graph);
   if (problem) return reject(problem);
   const extraData = removePartnerKeys(locatedGraph.extraData);

@@ -35,7 +35,9 @@ function mapStrings(value: unknown, change: (text: string, name?: string) => str
   }
   const entries = Object.entries(value);
   const mappedEntries = entries.map(([key, item]): [string, unknown] => [key, mapStrings(item, change, key)]);
-  return mappedEntries.every(([, item], index) => item === entries[index]?.[1]) ? value : withSpellingsOf(value, Object.fromEntries(mappedEntries));
+  return mappedEntries.every(([, item], index) => item === entries[index]?.[1])
+    ? value
+    : withSpellingsOf(value, Object.fromEntries(mappedEntries));
 }
 
 function toConsolePath(address: string, { composition, connection }: Omit<Source, "apiKey">): string {

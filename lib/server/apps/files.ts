@@ -70,7 +70,11 @@ async function createTempFolder({ formsFolder }: Parts<"formsFolder">): Promise<
   return { folder, dispose: () => rm(folder, { recursive: true, force: true }) };
 }
 
-async function readForm(composition: Composition, request: Request, folder: string): Promise<Result<Omit<ReceivedForm, "dispose">, Failure>> {
+async function readForm(
+  composition: Composition,
+  request: Request,
+  folder: string,
+): Promise<Result<Omit<ReceivedForm, "dispose">, Failure>> {
   const parser = openParser(request);
   if (!parser || !request.body) return failed(createFailure("INVALID_BODY", "The multipart body has no boundary."));
   const fields = new Map<string, string>();
@@ -114,7 +118,9 @@ async function readForm(composition: Composition, request: Request, folder: stri
   }
   const receivedFiles = await Promise.all(files);
   // Browsers send an empty nameless part for a file field that was left empty.
-  return formRefusal ? failed(formRefusal) : ok({ fields, files: receivedFiles.filter(({ fileName, bytes }) => fileName !== "" || bytes > 0) });
+  return formRefusal
+    ? failed(formRefusal)
+    : ok({ fields, files: receivedFiles.filter(({ fileName, bytes }) => fileName !== "" || bytes > 0) });
 }
 
 async function* readChunks({ env }: Parts<"env">, body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {

@@ -53,7 +53,9 @@ async function findEditablePreset({ viewer, params, composition }: AuthedContext
   const presets = await composition.store.appFiles.presets(app.id, viewer.memberId);
   const preset = presets.find(({ id }) => id === params.preset);
   if (!preset) return failed(presetNotFound);
-  return canChangePreset(viewer, preset) ? ok(preset) : failed(createFailure("FORBIDDEN", "Only its author or an admin can change a preset."));
+  return canChangePreset(viewer, preset)
+    ? ok(preset)
+    : failed(createFailure("FORBIDDEN", "Only its author or an admin can change a preset."));
 }
 
 async function checkPresetInputs(context: Context, app: StoredApp, { inputs }: Body): Promise<Result<Body["inputs"], Failure>> {

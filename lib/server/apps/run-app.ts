@@ -38,13 +38,20 @@ async function describeReachedLimit({ store }: Parts<"store">, app: StoredApp, m
   const { runsPerDay, atOnce } = app.limits;
   const activeRuns = await store.appRuns.moving(app.id, memberId);
   if (atOnce !== undefined && (activeRuns.length >= atOnce || runsPerDay === undefined))
-    return createFailure("RATE_LIMITED", `This app runs at most ${atOnce} at once for each member. Run it again when one of yours has ended.`, {
-      limit: "atOnce",
-      most: atOnce,
-    });
+    return createFailure(
+      "RATE_LIMITED",
+      `This app runs at most ${atOnce} at once for each member. Run it again when one of yours has ended.`,
+      {
+        limit: "atOnce",
+        most: atOnce,
+      },
+    );
   const nextDayMs = startOfDayMs(at) + DAY_MS;
   const message = `This app runs at most ${runsPerDay} times a day for each member. Run it again after ${new Date(nextDayMs).toISOString().slice(0, 16).replace("T", " ")} UTC.`;
-  return { ...createFailure("RATE_LIMITED", message, { limit: "runsPerDay", most: runsPerDay, again: nextDayMs }), retryAfterMs: nextDayMs - at };
+  return {
+    ...createFailure("RATE_LIMITED", message, { limit: "runsPerDay", most: runsPerDay, again: nextDayMs }),
+    retryAfterMs: nextDayMs - at,
+  };
 }
 
 export async function runApp(context: AuthedContext, app: StoredApp): Promise<Result<StoredRun, Failure>> {
@@ -85,7 +92,9 @@ async function startRun(order: RunOrder): Promise<Result<StoredRun, Failure>> {
   const result = await sendIfStarted(() => appRuns.begin({ ...run, key: order.key }, limits), order, run, checkedValues.value);
   if (result) return result;
   const existingRun = await findRunByKey(order);
-  return existingRun ? repeatRun(order, existingRun) : failed(await describeReachedLimit(order.access.composition, order.app, run.memberId, run.createdAt));
+  return existingRun
+    ? repeatRun(order, existingRun)
+    : failed(await describeReachedLimit(order.access.composition, order.app, run.memberId, run.createdAt));
 }
 
 /** Returns the existing run of this key. It is sent now if it wasn't before; a rejected run may get new inputs. */

@@ -105,7 +105,11 @@ export async function fetchFile(context: AuthedContext, app: StoredApp, file: Ou
   return runOperation(operations.view, { ...context, request: new Request(address, { method, headers, signal }) }, ok({}));
 }
 
-export async function fetchThumbnail(context: AuthedContext, app: StoredApp, subject: ThumbnailSubject): Promise<Result<Response, Failure>> {
+export async function fetchThumbnail(
+  context: AuthedContext,
+  app: StoredApp,
+  subject: ThumbnailSubject,
+): Promise<Result<Response, Failure>> {
   const access = await openConnection(context, app.connectionId);
   if (!access.ok) return access;
   const edgeParam = getSearchParams(context.request).get("edge") ?? "512";
@@ -146,5 +150,7 @@ export async function storeCover(
   );
   if (!result.ok) return isNotFound(result.failure) ? ok(undefined) : result;
   const parsed = createdAssetSchema.safeParse(await result.value.json());
-  return parsed.success ? ok(parsed.data.id) : failed(createFailure("UPSTREAM_UNREADABLE", "The service's answer to the cover cannot be read."));
+  return parsed.success
+    ? ok(parsed.data.id)
+    : failed(createFailure("UPSTREAM_UNREADABLE", "The service's answer to the cover cannot be read."));
 }

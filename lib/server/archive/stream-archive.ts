@@ -129,7 +129,8 @@ async function* readEntries(access: Access, { choice, now, signal }: EntryOption
     } else if (!assetBytesResult.ok)
       missingFiles.push(`${getDisplayName(asset)} (${asset.id}): ${assetBytesResult.failure.code} ${assetBytesResult.failure.message}`);
   }
-  if (missingFiles.length > 0) yield { name: allocateName(MISSING_FILES_NAME), lastModified: new Date(now), input: `${missingFiles.join("\n")}\n` };
+  if (missingFiles.length > 0)
+    yield { name: allocateName(MISSING_FILES_NAME), lastModified: new Date(now), input: `${missingFiles.join("\n")}\n` };
 }
 
 function getDisplayName({ display_name: displayName, name, id }: Asset): string {

@@ -45,7 +45,8 @@ export function isSignInByAddress({ env }: Parts<"env">): boolean {
   return proxySignIn !== undefined || oidc.some(({ linksByAddress }) => linksByAddress);
 }
 
-const fixedAddressMessage = "cannot be changed here, because people are signed in by their address. Ask an admin to invite the new address.";
+const fixedAddressMessage =
+  "cannot be changed here, because people are signed in by their address. Ask an admin to invite the new address.";
 const fixedAddressFailure = createFieldFailure("email", fixedAddressMessage);
 
 export async function listSessions({ composition, viewer: { memberId, credential } }: Context): Promise<SessionView[]> {

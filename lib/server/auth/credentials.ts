@@ -68,7 +68,14 @@ const appReads = [
 ];
 const appWrites = ["addAppFile", "addAppMask", "runApp", "cancelAppRun"];
 
-const readOperations = [...alwaysAllowed, ...consoleReads, ...appReads, ...appDefinitionReads, EVENTS_OPERATION, ...allOperations.filter(isRead).map(({ name }) => name)];
+const readOperations = [
+  ...alwaysAllowed,
+  ...consoleReads,
+  ...appReads,
+  ...appDefinitionReads,
+  EVENTS_OPERATION,
+  ...allOperations.filter(isRead).map(({ name }) => name),
+];
 const allTokenOperations = [...new Set([...readOperations, ...consoleWrites, ...appWrites, ...allOperations.map(({ name }) => name)])];
 
 /** Operations in an embedded frame besides those of a token. Account changes and operations that need a recent sign-in are left out. */

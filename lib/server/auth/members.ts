@@ -80,7 +80,10 @@ async function requireWeaker({ composition: { store }, viewer }: Context, id: st
   if (!member) return failed(noSuchMember);
   if (member.role === "owner")
     return failed(
-      createFailure("OWNER_PROTECTED", `${member.name} is the owner. The owner's role is fixed, and no one can suspend or remove the owner.`),
+      createFailure(
+        "OWNER_PROTECTED",
+        `${member.name} is the owner. The owner's role is fixed, and no one can suspend or remove the owner.`,
+      ),
     );
   if (member.id === viewer.memberId)
     return failed(createFailure("OWN_MEMBERSHIP", "You cannot change your own role, suspend or remove yourself. Ask another admin."));

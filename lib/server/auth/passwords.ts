@@ -26,7 +26,8 @@ export async function validatePassword(composition: Composition, password: strin
   const plain = password.trim().toLowerCase();
   const [name = ""] = email.toLowerCase().split("@");
   const withoutEmail = plain.replaceAll(email.toLowerCase(), "").replaceAll(name.length >= 4 ? name : email.toLowerCase(), "");
-  if (withoutEmail !== plain && withoutEmail.length < MIN_CHARACTERS_WITHOUT_EMAIL) return createFieldFailure("password", "is made of the email address");
+  if (withoutEmail !== plain && withoutEmail.length < MIN_CHARACTERS_WITHOUT_EMAIL)
+    return createFieldFailure("password", "is made of the email address");
   if (new Set(plain).size < 5) return createFieldFailure("password", "is made of too few different characters");
   return (await commonPasswords(composition)).has(plain)
     ? createFieldFailure("password", "is one of the passwords that are tried first")

@@ -64,7 +64,13 @@ export async function signIn(composition: Composition, credentials: Attempt & { 
   const member = await store.members.getByEmail(email);
   const isPasswordCorrect = await verifyPassword(member?.passwordHash, credentials.password);
   const failure =
-    !member || !isPasswordCorrect ? wrongCredentials : member.disabled ? suspended : canUsePassword(composition, member) ? undefined : passwordOff;
+    !member || !isPasswordCorrect
+      ? wrongCredentials
+      : member.disabled
+        ? suspended
+        : canUsePassword(composition, member)
+          ? undefined
+          : passwordOff;
   if (!member || failure) {
     const { code } = failure ?? wrongCredentials;
     getTelemetry().metrics?.count("lightdesk_sign_in_refusals_total", { way: "password", reason: "wrong" });

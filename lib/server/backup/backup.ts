@@ -69,7 +69,8 @@ export async function backUp({ env, folder, withKeys, version, now, logProgress 
   if (databaseUrl !== undefined && !has.console && !has.service)
     throw new Error("The database of DATABASE_URL contains no console and no service.");
   // A wrong folder would replace a complete backup with the PostgreSQL rows alone, without the files.
-  const isDataFolder = databaseUrl !== undefined && has.service ? await isServiceOfDataFolder(dataDir, databaseUrl) : has.console || has.service;
+  const isDataFolder =
+    databaseUrl !== undefined && has.service ? await isServiceOfDataFolder(dataDir, databaseUrl) : has.console || has.service;
   if (!isDataFolder) throw new Error(`LIGHTDESK_DATA_DIR must be a data folder (${dataDir} is not).`);
   const lock = lockBackupFolder(folder);
   try {
@@ -112,7 +113,13 @@ async function backUpConsole({
       : await fillDatabase(target, () => copySnapshot(databaseUrl, target, logProgress));
   const copy = openReadOnly(target);
   try {
-    return { file, ...content, schema: listMigrations(copy, "kysely_migration"), rows: countRows(copy, countedTables), keys: findSealingKeyIds(copy) };
+    return {
+      file,
+      ...content,
+      schema: listMigrations(copy, "kysely_migration"),
+      rows: countRows(copy, countedTables),
+      keys: findSealingKeyIds(copy),
+    };
   } finally {
     copy.close();
   }
@@ -168,7 +175,8 @@ export async function restore({ env, folder, logProgress }: RestoreRequest): Pro
   writeFileSync(markerFile, "", { mode: 0o600 });
   const keys = manifest.keys && readStoredKeys(join(folder, manifest.keys.file));
   if (keys?.authSecret) await writeAtomically(join(dataDir, "auth-secret"), `${keys.authSecret}\n`);
-  if (keys?.encryptionKeys && encryptionKeys === undefined) await writeAtomically(join(dataDir, "encryption-keys"), `${keys.encryptionKeys}\n`);
+  if (keys?.encryptionKeys && encryptionKeys === undefined)
+    await writeAtomically(join(dataDir, "encryption-keys"), `${keys.encryptionKeys}\n`);
   if (service) await restoreService({ folder, contents: service, logProgress }, { dataDir: join(dataDir, "service"), blobs: blobs ?? "" });
   if (consoleBackup) await copyHashed(join(folder, consoleBackup.file), join(dataDir, "console.sqlite"), consoleBackup.hash);
   if (consoleBackup) checkDatabase(join(dataDir, "console.sqlite"));

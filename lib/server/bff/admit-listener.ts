@@ -34,7 +34,8 @@ export async function authorizeSubscription({ url, headers: rawHeaders }: Incomi
   if (!hasRole(viewer.role, "viewer")) return toRefusal(roleTooLow);
   if (viewer.scope.operations?.includes(EVENTS_OPERATION) === false)
     return toRefusal(createFailure("FORBIDDEN", "This token or page is not allowed to receive events."));
-  if ((await memberLimit.take(getRateLimitKey(viewer))) > 0) return toRefusal(createFailure("RATE_LIMITED", "Too many requests. Try again in a moment."));
+  if ((await memberLimit.take(getRateLimitKey(viewer))) > 0)
+    return toRefusal(createFailure("RATE_LIMITED", "Too many requests. Try again in a moment."));
   const connectionParam = search.get(CONNECTION_PARAMETER) ?? undefined;
   const connectionResult = await openConnection({ composition: current, viewer }, connectionParam);
   if (!connectionResult.ok) return toRefusal(connectionResult.failure);

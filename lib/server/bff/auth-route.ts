@@ -64,7 +64,11 @@ async function startOidcSignIn(
   return ok(response);
 }
 
-async function finishOidcSignIn(provider: OidcProvider, routeContext: RouteContext, callNext: CallNextAuth): Promise<Result<Response, Failure>> {
+async function finishOidcSignIn(
+  provider: OidcProvider,
+  routeContext: RouteContext,
+  callNext: CallNextAuth,
+): Promise<Result<Response, Failure>> {
   const { request, annotateAudit } = routeContext;
   const { log, oidcLimit } = routeContext.composition;
   const network = getNetwork(clientAddress(request));
@@ -221,7 +225,10 @@ async function handleStep(
     if (failures.length > 0) throw failures[0];
     return authResponse;
   };
-  if (provider) return form ? startOidcSignIn(routeContext.composition, provider, request, form, callNext) : finishOidcSignIn(provider, routeContext, callNext);
+  if (provider)
+    return form
+      ? startOidcSignIn(routeContext.composition, provider, request, form, callNext)
+      : finishOidcSignIn(provider, routeContext, callNext);
   if (step === "signout") return signOutEverywhere(routeContext.composition, request, callNext);
   const { status, headers, url, body } = await callNext();
   if (!form) return ok(jsonResponse(body, 200, headers));

@@ -104,7 +104,13 @@ const edgeSchema = z.coerce.number().pipe(z.literal(edges)).default(256);
 const versionSchema = z.string().min(1).max(300).optional();
 const fitSchema = z.enum(thumbnailFits).optional();
 const trueSchema = z.literal("true").optional();
-const assetQuery = z.object({ edge: edgeSchema, fit: fitSchema, whole: z.undefined().optional(), version: versionSchema, asset: z.string().min(1).max(200) });
+const assetQuery = z.object({
+  edge: edgeSchema,
+  fit: fitSchema,
+  whole: z.undefined().optional(),
+  version: versionSchema,
+  asset: z.string().min(1).max(200),
+});
 const fileQuery = z.object({
   edge: edgeSchema,
   fit: fitSchema,

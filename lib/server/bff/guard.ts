@@ -43,7 +43,9 @@ export function guarded(guard: Guard & { role: Role }, run: Run): Handler {
   return createHandler(guard, run, async (routeContext) => {
     const { headers } = routeContext.request;
     if (hasTokenInUrl(routeContext.request.url))
-      return failed(createFailure("BAD_REQUEST", "Don't put a token in a URL, which is logged. Send it in X-API-Key, and revoke this one."));
+      return failed(
+        createFailure("BAD_REQUEST", "Don't put a token in a URL, which is logged. Send it in X-API-Key, and revoke this one."),
+      );
     const viewerResult = await authenticate(routeContext.composition, headers);
     if (!viewerResult.ok) return toStartPage(routeContext) ?? viewerResult;
     const viewer = viewerResult.value;
@@ -57,14 +59,19 @@ export function guarded(guard: Guard & { role: Role }, run: Run): Handler {
     // Not audited: the same request is repeated after the confirmation.
     if (guard.recent && !isRoleTooLow && !readOnlyFailure && needsConfirmation(viewer.credential, routeContext.composition.now()))
       return failed(createFailure("SIGN_IN_AGAIN", "Confirm your password, then try again."));
-    routeContext.annotateAudit({ by: viewer, ...((isRoleTooLow || readOnlyFailure) && (await guard.about?.({ ...routeContext, viewer }))) });
+    routeContext.annotateAudit({
+      by: viewer,
+      ...((isRoleTooLow || readOnlyFailure) && (await guard.about?.({ ...routeContext, viewer }))),
+    });
     const failure = isRoleTooLow ? guardFailure : (readOnlyFailure ?? guardFailure);
     if (failure) return failed(failure);
     // A body may arrive slowly, so its sender is checked again once it is complete. A changed role has also ended the session.
     const body = createCheckedBody(routeContext.request, async () => {
       const currentViewer = await readViewer(routeContext.composition, headers);
       if (!currentViewer) return toEndedFailure(viewer.credential);
-      return hasRole(currentViewer.role, guard.role) ? refuseChange() : createFailure("ROLE_TOO_LOW", `Your role has changed to ${currentViewer.role}.`);
+      return hasRole(currentViewer.role, guard.role)
+        ? refuseChange()
+        : createFailure("ROLE_TOO_LOW", `Your role has changed to ${currentViewer.role}.`);
     });
     const result = await run({ ...routeContext, request: body.request, viewer });
     const bodyFailure = body.refused();
@@ -150,11 +157,15 @@ async function runSafely(
   } catch (error) {
     if (isFullDisk(error)) {
       log.error({ ...logFields, err: error }, "console disk full");
-      return failed(createFailure("INSUFFICIENT_STORAGE", "The disk of the console's data folder is full. The operator must free some space."));
+      return failed(
+        createFailure("INSUFFICIENT_STORAGE", "The disk of the console's data folder is full. The operator must free some space."),
+      );
     }
     if (isStoreAway(error)) {
       log.error({ ...logFields, err: error }, "console database unavailable");
-      return failed(createFailure("SERVICE_UNAVAILABLE", "The console's database is unreachable. Try again in a moment: you stay signed in."));
+      return failed(
+        createFailure("SERVICE_UNAVAILABLE", "The console's database is unreachable. Try again in a moment: you stay signed in."),
+      );
     }
     if (isUniqueViolation(error)) return failed(createFailure("CONFLICT", "This exists already. Reload, then try again."));
     log.error({ ...logFields, err: error }, "request failed");

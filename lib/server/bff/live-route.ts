@@ -23,7 +23,17 @@ import { readBytes } from "../upstream/streams";
 import { guarded, type Handler, checkGuard } from "./guard";
 
 /** Topics with the same value for all members who may read them. */
-const sharedTopics: ReadonlySet<TopicName> = new Set(["jobs", "search", "history", "status", "queue", "counts", "assets", "asset", "files"]);
+const sharedTopics: ReadonlySet<TopicName> = new Set([
+  "jobs",
+  "search",
+  "history",
+  "status",
+  "queue",
+  "counts",
+  "assets",
+  "asset",
+  "files",
+]);
 
 /** Twice a service's limit, because the console adds names. */
 const MAX_VALUE_BYTES = 2 * MAX_JSON_BYTES;

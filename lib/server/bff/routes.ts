@@ -22,7 +22,11 @@ import { type Guard, guarded, type Handler, toActor, unguarded } from "./guard";
 type Run<A, B> = (context: A, body: B) => Promise<Result<Response, Failure>>;
 type Requirements = Role | (Omit<Guard, "action" | "connection" | "role"> & { role: Role });
 
-export function consoleRoute(action: string, needs: Requirements, run: (context: AuthedContext) => Promise<Result<Response, Failure>>): Handler {
+export function consoleRoute(
+  action: string,
+  needs: Requirements,
+  run: (context: AuthedContext) => Promise<Result<Response, Failure>>,
+): Handler {
   return guarded({ action, connection: false, ...(typeof needs === "string" ? { role: needs } : needs) }, run);
 }
 
@@ -45,7 +49,13 @@ export function resourceRoute<T>(action: string, needs: Requirements, open: Open
 
 type RunWithResource<T, B> = (context: AuthedContext, resource: T, body: B) => Promise<Result<Response, Failure>>;
 
-export function resourceBodyRoute<T, B>(action: string, needs: Requirements, schema: z.ZodType<B>, open: OpenResource<T>, run: RunWithResource<T, B>): Handler {
+export function resourceBodyRoute<T, B>(
+  action: string,
+  needs: Requirements,
+  schema: z.ZodType<B>,
+  open: OpenResource<T>,
+  run: RunWithResource<T, B>,
+): Handler {
   return consoleBodyRoute(action, needs, schema, async (context, body) => {
     const result = await open(context);
     return result.ok ? run(context, result.value, body) : result;

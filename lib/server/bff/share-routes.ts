@@ -14,7 +14,15 @@ import { clientAddress, takeAttempt } from "../limits/attempt-limit";
 import { MAX_VISITOR_BODY_BYTES, readJson, getSearchParams } from "../requests/read-request";
 import { emptyResponse, jsonResponse } from "../requests/responses";
 import { itemExists } from "../shares/item-source";
-import { enterShare, shareLocked, shareNotFound, type OpenedShare, openShare, tooManyShareRequests, createUnlockCookie } from "../shares/open-share";
+import {
+  enterShare,
+  shareLocked,
+  shareNotFound,
+  type OpenedShare,
+  openShare,
+  tooManyShareRequests,
+  createUnlockCookie,
+} from "../shares/open-share";
 import { fetchSharedBytes } from "../shares/shared-bytes";
 import { type ShareItem } from "../store/shares";
 import { edges, getThumbnail } from "../thumbnails/thumbnail";
@@ -104,7 +112,8 @@ export function unlockShareRoute(): Handler {
     // Audited although the visitor is unknown. The number of attempts is limited.
     context.annotateAudit({ isWritten: true, target: share.id, connectionId: share.connectionId });
     const bucket = { name: `share password ${share.id}`, ...PASSWORD_ATTEMPTS };
-    if ((await composition.store.attempts.take(bucket, composition.now())) > 0) return failed(createFailure("RATE_LIMITED", TOO_MANY_REQUESTS));
+    if ((await composition.store.attempts.take(bucket, composition.now())) > 0)
+      return failed(createFailure("RATE_LIMITED", TOO_MANY_REQUESTS));
     if (!(await verifyPassword(share.passwordHash, body.value.password))) return failed(shareLocked);
     const response = emptyResponse();
     response.headers.append("set-cookie", createUnlockCookie(composition, share));

@@ -44,7 +44,8 @@ export const visitorRules: VisitorRules = {
     const toSharedPage = (page: string) => ({ kind: "shared", key: page, url: page, language }) as const;
     const [, first = "", rest, ...more] = path.split("/");
     const token = query.get("token") || undefined;
-    if (path === "/sign-in") return headers[PROXY_EMAIL_HEADER] === undefined ? toSharedPage(getSignInPage(composition, query)) : { kind: "own" };
+    if (path === "/sign-in")
+      return headers[PROXY_EMAIL_HEADER] === undefined ? toSharedPage(getSignInPage(composition, query)) : { kind: "own" };
     if (path === "/set-up") {
       const state = await getSetUp(composition, token);
       return state === "open"
@@ -59,7 +60,10 @@ export const visitorRules: VisitorRules = {
     if (/^(sign-in|set-up|invitation|share)$/.test(first)) return toSharedPage("/sign-in/-");
     if (!(await composition.store.members.hasOwner())) return { kind: "redirect", location: "/set-up" };
     const returnPath = removeRouterQuery(url);
-    return { kind: "redirect", location: `/sign-in${returnPath.length > MAX_RETURN_LENGTH ? "" : `?callbackUrl=${encodeURIComponent(returnPath)}`}` };
+    return {
+      kind: "redirect",
+      location: `/sign-in${returnPath.length > MAX_RETURN_LENGTH ? "" : `?callbackUrl=${encodeURIComponent(returnPath)}`}`,
+    };
   },
 };
 
@@ -112,7 +116,8 @@ async function refuseApiClient(composition: Composition, headers: IncomingHttpHe
   const base = `${consoleUrl(composition.env, `http://${headers.host}`)}/api`;
   const viewerResult = await authenticate(composition, toHeaders(headers));
   const baseHint = `The interface's base address is ${base}.`;
-  if (viewerResult.ok) return { kind: "refused", refused: createFailure("NOT_FOUND", `There is no operation at this address. ${baseHint}`) };
+  if (viewerResult.ok)
+    return { kind: "refused", refused: createFailure("NOT_FOUND", `There is no operation at this address. ${baseHint}`) };
   const { status, code, message, retryAfterMs } = viewerResult.failure;
   const extraHeaders = {
     ...(status === 401 && { "www-authenticate": CHALLENGE }),

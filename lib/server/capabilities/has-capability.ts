@@ -62,8 +62,7 @@ export async function hasCapability(access: Access, capability: Capability, opti
 }
 
 const probes: Readonly<Record<Probe, (access: Access, options: ProbeOptions) => Promise<Presence>>> = {
-  tags: async (access, { signal }) =>
-    toPresence(access, await access.upstream.call(operations.listTags, { query: { limit: 1 }, signal })),
+  tags: async (access, { signal }) => toPresence(access, await access.upstream.call(operations.listTags, { query: { limit: 1 }, signal })),
   queue: async (access, { signal }) => toPresence(access, await access.upstream.call(operations.getQueueDepth, { signal })),
   file: async (access, { dir, signal }) => (dir === undefined ? ok(undefined) : probeFileReads(access, dir, signal)),
 };

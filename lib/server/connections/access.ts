@@ -87,7 +87,11 @@ export async function findVisible(context: Context, id: string | undefined): Pro
 /** Identifies the resolved connection. Changes with its address, key or the viewer's role. */
 export type ConnectionTarget = { connection: Connection; fingerprint: string | undefined };
 
-export async function resolveTarget(context: Context, id: string | undefined, find = findConnection): Promise<Result<ConnectionTarget, Failure>> {
+export async function resolveTarget(
+  context: Context,
+  id: string | undefined,
+  find = findConnection,
+): Promise<Result<ConnectionTarget, Failure>> {
   const result = await find(context, id);
   if (!result.ok) return result;
   return ok({ connection: result.value, fingerprint: (await context.composition.store.keys.getOf(result.value.id))?.fingerprint });

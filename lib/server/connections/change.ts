@@ -168,7 +168,8 @@ export async function changeConnection(
   if (failure) return failed(failure);
   const current = await findOwnConnection(context, id);
   if (!current.ok) return current;
-  const isSame = current.value.baseUrl === ownConnectionResult.value.baseUrl && (await store.keys.getOf(id))?.fingerprint === key?.fingerprint;
+  const isSame =
+    current.value.baseUrl === ownConnectionResult.value.baseUrl && (await store.keys.getOf(id))?.fingerprint === key?.fingerprint;
   if (!isSame) return failed(concurrentChange);
   // The new key is stored first. Between the two writes, the old URL may reject it, but the new URL never receives the old key.
   await storeNewKey(context.composition, id, body);
@@ -214,11 +215,7 @@ async function toSavedResult(context: Context, id: string, check: ConnectionChec
   });
 }
 
-async function storeNewKey(
-  { store, ring, now }: Parts<"store" | "ring" | "now">,
-  connectionId: string,
-  { key }: KeyChange,
-): Promise<void> {
+async function storeNewKey({ store, ring, now }: Parts<"store" | "ring" | "now">, connectionId: string, { key }: KeyChange): Promise<void> {
   if (key !== undefined) await storeApiKey(store.keys, ring, { connectionId, apiKey: key, now: now() });
 }
 

@@ -23,12 +23,17 @@ const exampleHint = "as the examples in docs/examples do";
 
 async function checkPublicAccess(env: Env, { secret, own }: Installation, now: () => number): Promise<Finding[]> {
   const { publicUrl } = env;
-  const fetchHealth = async (headers?: Record<string, string>) => (publicUrl ? probeUrl(`${publicUrl}/api/seenRequest`, headers) : undefined);
+  const fetchHealth = async (headers?: Record<string, string>) =>
+    publicUrl ? probeUrl(`${publicUrl}/api/seenRequest`, headers) : undefined;
   const response = await fetchHealth();
   const isOwn = own !== undefined && response?.installation === own;
-  const seenRequest = isOwn && secret !== undefined ? (await fetchHealth({ [PROOF_HEADER]: createDoctorProof(secret, now()) }))?.seen : undefined;
+  const seenRequest =
+    isOwn && secret !== undefined ? (await fetchHealth({ [PROOF_HEADER]: createDoctorProof(secret, now()) }))?.seen : undefined;
   return [
-    await runSafely("reverse proxy", () => (publicUrl && seenRequest ? checkSeenRequest(env, publicUrl, seenRequest) : undefined) ?? checkSettings(env)),
+    await runSafely(
+      "reverse proxy",
+      () => (publicUrl && seenRequest ? checkSeenRequest(env, publicUrl, seenRequest) : undefined) ?? checkSettings(env),
+    ),
     await runSafely("public address", () => checkPublicUrl(env, response, isOwn)),
   ];
 }
@@ -92,7 +97,11 @@ function checkPublicUrl({ publicUrl }: Env, response: HealthResponse | undefined
   const check = "public address";
   if (!publicUrl) return passed(check, "LIGHTDESK_PUBLIC_URL is not set; the console uses its own address.");
   if (!response)
-    return failed(check, `${publicUrl} does not answer.`, "Start the console, then check DNS, the proxy, the certificate and the firewall.");
+    return failed(
+      check,
+      `${publicUrl} does not answer.`,
+      "Start the console, then check DNS, the proxy, the certificate and the firewall.",
+    );
   if (isOwn) return passed(check, `${publicUrl} is this console.`);
   const secure = publicUrl.replace(/^http:/, "https:");
   if (secure !== publicUrl && response.location?.startsWith("https:"))
@@ -174,7 +183,11 @@ async function checkConnections({ dataDir, databaseUrl }: Env, now: () => number
           if (!response) return noted(`service ${url}`, "No response.", "Connections to it fail until it responds.");
           const clockDifferenceMs = response.date === null ? 0 : Math.abs(Date.parse(response.date) - (sentAtMs + now()) / 2);
           if (clockDifferenceMs > MAX_CLOCK_DIFFERENCE_MS)
-            return failed(`service ${url}`, `Its clock is ${Math.round(clockDifferenceMs / 60_000)} minutes off.`, "Set both clocks (NTP).");
+            return failed(
+              `service ${url}`,
+              `Its clock is ${Math.round(clockDifferenceMs / 60_000)} minutes off.`,
+              "Set both clocks (NTP).",
+            );
           return passed(`service ${url}`, response.date === null ? "Reachable." : "Reachable, clocks agree.");
         }),
       ),

@@ -121,7 +121,8 @@ async function checkKeys({ dataDir, encryptionKeys, databaseUrl }: Env): Promise
     const counts = countsByList.flatMap((byRing) => [...byRing]);
     const totalCount = counts.reduce((sum, [, { count }]) => sum + count, 0);
     const unreadableCounts = counts.filter(([, { unreadable }]) => unreadable > 0);
-    if (unreadableCounts.length === 0) return passed("keys", `Key ring ${[...ring.readable.keys()].join(", ")} opens all ${totalCount} sealed secrets.`);
+    if (unreadableCounts.length === 0)
+      return passed("keys", `Key ring ${[...ring.readable.keys()].join(", ")} opens all ${totalCount} sealed secrets.`);
     const ids = [...new Set(unreadableCounts.map(([id]) => id))].join(", ");
     const unreadable = unreadableCounts.reduce((sum, [, count]) => sum + count.unreadable, 0);
     return failed(

@@ -210,7 +210,8 @@ export function createListReader({ jobIndexStore, now, maxJobs, settled, lossesO
     if (isComplete) await forgetAll(id, { afterMs: -1, beforeMs: readMs ?? Number.MAX_SAFE_INTEGER, present: [] });
     await reach.keep({
       ...reach,
-      cursorMs: !round || isComplete || isFull ? readMs : getCompleteSince(reach, readMs, isLast, await jobIndexStore.oldestOfFull(id, maxJobs)),
+      cursorMs:
+        !round || isComplete || isFull ? readMs : getCompleteSince(reach, readMs, isLast, await jobIndexStore.oldestOfFull(id, maxJobs)),
       nextOffset: isLast || isFull ? undefined : end,
       isComplete: isLast ? !isCut : reach.isComplete,
       isBounded: isFull || (isLast ? isCut : reach.isBounded),

@@ -172,7 +172,12 @@ export async function exportJobs(
         count += result.value.length;
       }
       if (isLast || selectedIds?.size === 0)
-        return yield exportFormat.end({ count, total, inputs: inputs.length, failure: missingJobs(selectedIds) ?? omittedJobs(unreadable) });
+        return yield exportFormat.end({
+          count,
+          total,
+          inputs: inputs.length,
+          failure: missingJobs(selectedIds) ?? omittedJobs(unreadable),
+        });
       if (count >= MAX_JOBS) return yield exportFormat.end({ count, total, inputs: inputs.length, failure: tooManyJobs() });
     }
   }
@@ -182,7 +187,12 @@ export async function exportJobs(
     } catch (err) {
       // The response has started, so the failure can only be reported at the end of the file.
       log.error({ err, connectionId: access.connection.id }, "job export failed");
-      yield exportFormat.end({ count, total, inputs: inputs.length, failure: createFailure("INTERNAL", "Something went wrong in the console.") });
+      yield exportFormat.end({
+        count,
+        total,
+        inputs: inputs.length,
+        failure: createFailure("INTERNAL", "Something went wrong in the console."),
+      });
     }
   }
 

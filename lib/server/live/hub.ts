@@ -113,7 +113,8 @@ export function createLiveHub({ now, log }: { now: () => number; log: Log }) {
     },
 
     subscribe(watch: Watch, owner: string, wake: () => void): Result<Subscription, Failure> {
-      if (!readers.has(watch.key) && (readers.size >= MAX_READERS || listReadersOf(owner).length >= MAX_READERS_PER_MEMBER)) return limitExceeded;
+      if (!readers.has(watch.key) && (readers.size >= MAX_READERS || listReadersOf(owner).length >= MAX_READERS_PER_MEMBER))
+        return limitExceeded;
       const viewer = { watch, owner, wake };
       const entry = readers.get(watch.key) ?? open(viewer);
       clearTimeout(entry.timer);

@@ -158,7 +158,8 @@ export function createReader({
     isActive = hasActiveJobs(name, parsed);
     const parsedRows = parseRows(parsed, text);
     const changes = [...parsedRows.rows].filter(([key, row]) => rows.get(key)?.text !== row.text);
-    const needsSnapshot = value?.unreadable !== unreadable || hasRecovered || shape !== parsedRows.shape || changes.length > MAX_ROW_CHANGES;
+    const needsSnapshot =
+      value?.unreadable !== unreadable || hasRecovered || shape !== parsedRows.shape || changes.length > MAX_ROW_CHANGES;
     let seq = value?.seq ?? 0;
     if (needsSnapshot) {
       seq = nextSeq();
@@ -192,7 +193,11 @@ export function createReader({
     const addRow = (row: unknown) => {
       const id = isObject(row) ? getRowId(row) : undefined;
       if (!isObject(row) || id === undefined || rows.has(id)) return undefined;
-      rows.set(id, { text: writeExactJson(row), isOpen: isActiveRow(row), nodesTotal: objectOf(row.progress)?.nodes_total ?? row.nodes_total });
+      rows.set(id, {
+        text: writeExactJson(row),
+        isOpen: isActiveRow(row),
+        nodesTotal: objectOf(row.progress)?.nodes_total ?? row.nodes_total,
+      });
       return id;
     };
     if (!lists) {

@@ -30,7 +30,9 @@ export async function auditTargetsFromRequest(operation: Operation, access: Acce
   const address = textOf(objectOf(input.json)?.source_url);
   return {
     things:
-      address === undefined ? toAuditThings(getRequestedIds(input), access) : [redactForBrowser(toDownloadThing(maskAddress(address)), access)],
+      address === undefined
+        ? toAuditThings(getRequestedIds(input), access)
+        : [redactForBrowser(toDownloadThing(maskAddress(address)), access)],
   };
 }
 

@@ -39,7 +39,8 @@ export async function listFolder(upstream: Upstream, query: Record<string, unkno
     return jobs.ok || jobs.failure.status !== 404 ? ok([]) : failed(toUpstreamNotFound(files.failure));
   };
   const result = await list(dir);
-  if (!result.ok || result.value.length === 0 || dir === ROOT_FOLDER || !result.value.every(({ path }) => path.startsWith(dir))) return result;
+  if (!result.ok || result.value.length === 0 || dir === ROOT_FOLDER || !result.value.every(({ path }) => path.startsWith(dir)))
+    return result;
   const relativeFiles = mapFiles(result.value, (file) => ({ ...file, path: file.path.slice(dir.length) }));
   // If paths are relative to the folder, files directly in it have no slash.
   if (query.recurse !== true) return ok(relativeFiles);

@@ -47,7 +47,8 @@ function openUpload(request: Request, operation: Operation): Result<CountedUploa
     return failed(createFailure("UNSUPPORTED_MEDIA_TYPE", "The body must be multipart/form-data."));
   }
   const lengthHeader = request.headers.get("content-length");
-  const contentLength = lengthHeader !== null && /^\d+$/.test(lengthHeader) ? Math.min(Number(lengthHeader), Number.MAX_SAFE_INTEGER) : undefined;
+  const contentLength =
+    lengthHeader !== null && /^\d+$/.test(lengthHeader) ? Math.min(Number(lengthHeader), Number.MAX_SAFE_INTEGER) : undefined;
   if (request.body === null && operation.body?.kind === "multipart") return failed(createFailure("MISSING_FILE", "The upload is empty."));
   let broken: "client-gone" | "truncated" | undefined;
   const reader = (request.body ?? new Blob([]).stream()).getReader();
@@ -126,7 +127,9 @@ async function call(operation: Operation, context: AuthedContext, access: Access
   // The audit entry of a submission names its job, which identifies the submitter in lists.
   const jobId = operation.subject === "submission" ? textOf(objectOf(value)?.prompt_id) : undefined;
   const auditTargets: AuditTargets =
-    jobId === undefined ? auditTargetsFromResponse(requestTargets, value, access) : { things: [await toSubmittedThing(jobId, context, access, input.json)] };
+    jobId === undefined
+      ? auditTargetsFromResponse(requestTargets, value, access)
+      : { things: [await toSubmittedThing(jobId, context, access, input.json)] };
   context.annotateAudit({
     outcome: formatTargets(auditTargets.things, toOutcome(value), auditTargets),
     ...(jobId !== undefined && { target: jobId }),

@@ -119,9 +119,12 @@ const OLDER_HEADER = "x-lightdesk-press";
 export async function submitOnce(context: AuthedContext): Promise<Result<Response, Failure>> {
   const key = context.request.headers.get(IDEMPOTENCY_HEADER);
   if (context.request.headers.has(OLDER_HEADER))
-    return failed(createFailure("PAGE_OUT_OF_DATE", "This page is older than the console. Nothing was sent. Reload the page and try again."));
+    return failed(
+      createFailure("PAGE_OUT_OF_DATE", "This page is older than the console. Nothing was sent. Reload the page and try again."),
+    );
   if (key === null) return runOperation(operations.submitPrompt, context, ok({}));
-  if (!isIdempotencyKey(key)) return failed(createFailure("BAD_REQUEST", `${IDEMPOTENCY_HEADER} must be 16 to 64 letters, digits and hyphens.`));
+  if (!isIdempotencyKey(key))
+    return failed(createFailure("BAD_REQUEST", `${IDEMPOTENCY_HEADER} must be 16 to 64 letters, digits and hyphens.`));
   const body = await readBody(context);
   if (!body.ok) return body;
   const outcome = await submitInFlight(context, key, body.value);
@@ -134,7 +137,8 @@ async function submitInFlight(context: AuthedContext, key: string, body: Uint8Ar
   // Includes the connection, because the same graph elsewhere is another job.
   const contentHash = createHash("sha256").update(new URL(context.request.url).search).update("\n").update(body).digest("hex");
   const activeFlight = flights.get(id);
-  if (activeFlight) return activeFlight.contentHash === contentHash ? reportRepeat(context, await activeFlight.outcome) : failed(conflictingContent());
+  if (activeFlight)
+    return activeFlight.contentHash === contentHash ? reportRepeat(context, await activeFlight.outcome) : failed(conflictingContent());
   const flight = { contentHash, outcome: submitOrWait(context, key, { body, contentHash }) };
   flights.set(id, flight);
   try {
@@ -164,7 +168,9 @@ async function submitOrWait(context: AuthedContext, key: string, submission: Raw
   const storedOutcome = await findStoredOutcome(context, key);
   // The earlier attempt started nothing, so send this one.
   if (!storedOutcome) return submitOrWait(context, key, submission);
-  return storedOutcome.contentHash === submission.contentHash ? reportRepeat(context, toOutcome(storedOutcome)) : failed(conflictingContent());
+  return storedOutcome.contentHash === submission.contentHash
+    ? reportRepeat(context, toOutcome(storedOutcome))
+    : failed(conflictingContent());
 }
 
 /** Waits while another console is still sending the submission. */

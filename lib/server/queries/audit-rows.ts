@@ -142,7 +142,10 @@ export async function* writeAuditCsv(store: LogStore, names: Names, filter: Audi
   let beforeId: number | undefined;
   let openActs: LoggedAct[][] = [];
   for (;;) {
-    const { acts, isOver } = await store.audit.listActs({ ...search, before: beforeId }, { acts: EXPORT_PAGE_SIZE, entries: EXPORT_ENTRIES });
+    const { acts, isOver } = await store.audit.listActs(
+      { ...search, before: beforeId },
+      { acts: EXPORT_PAGE_SIZE, entries: EXPORT_ENTRIES },
+    );
     beforeId = acts.at(-1)?.[0]?.id;
     const items = [...openActs, ...(await toItems(store, acts, names))];
     const rows = groupAudit(items, Number.POSITIVE_INFINITY);

@@ -145,7 +145,9 @@ export function toQueueView(jobs: readonly JobListItem[], positions: QueuePositi
   const pending = jobs.filter(isPending);
   if (!positions) return { running, pending, source: "jobs" };
   const getPosition = ({ id }: JobListItem) => positions.get(id) ?? Infinity;
-  const rows = pending.toSorted((item, other) => (getPosition(item) < getPosition(other) ? -1 : getPosition(item) > getPosition(other) ? 1 : 0));
+  const rows = pending.toSorted((item, other) =>
+    getPosition(item) < getPosition(other) ? -1 : getPosition(item) > getPosition(other) ? 1 : 0,
+  );
   const positionedRows = rows.map((job, index): QueueRow => ({ ...job, position: getPosition(job) === Infinity ? undefined : index + 1 }));
   return { running, pending: positionedRows, source: "queue" };
 }

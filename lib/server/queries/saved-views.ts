@@ -31,7 +31,8 @@ export async function createSavedView(
   { composition: { store, now }, viewer }: Context,
   body: NewSavedView,
 ): Promise<Result<SavedView, Failure>> {
-  if (body.team && !hasRole(viewer.role, "operator")) return failed(createFailure("ROLE_TOO_LOW", "Only operators can make a view of the team."));
+  if (body.team && !hasRole(viewer.role, "operator"))
+    return failed(createFailure("ROLE_TOO_LOW", "Only operators can make a view of the team."));
   if ((await store.savedViews.listFor(viewer.memberId, body.screen)).length >= MAX_VIEWS) {
     return failed(createFailure("INVALID_BODY", `There are ${MAX_VIEWS} views already.`));
   }

@@ -98,7 +98,11 @@ export async function listShares({ composition: { store, now }, viewer }: Contex
   );
 }
 
-function getShareState({ revokedAt, expiresAt, isSuspended, makerRole }: ListedShare, now: number, isConnectionUsable: boolean): ShareState {
+function getShareState(
+  { revokedAt, expiresAt, isSuspended, makerRole }: ListedShare,
+  now: number,
+  isConnectionUsable: boolean,
+): ShareState {
   if (revokedAt !== undefined) return "revoked";
   if (expiresAt <= now) return "expired";
   return isSuspended || !isConnectionUsable || !hasRole(makerRole, MIN_ROLE) ? "closed" : "open";

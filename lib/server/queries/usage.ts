@@ -65,7 +65,9 @@ export async function readUsage(context: Context, query: UsageQuery): Promise<Us
     const activeStates = [...new Set(sums.map(({ word }) => word).filter((word) => !isTerminalWord(word)))];
     for (const lost of await store.jobUsage.lost(part, activeStates)) getCounts(lost).lost += lost.jobs;
   }
-  const inScope = [...countsByGroup.values()].filter(({ connectionId }) => context.viewer.scope.connections?.includes(connectionId) !== false);
+  const inScope = [...countsByGroup.values()].filter(
+    ({ connectionId }) => context.viewer.scope.connections?.includes(connectionId) !== false,
+  );
   return { ...range, isOfAll, rows: await toNamedRows(context, inScope) };
 }
 

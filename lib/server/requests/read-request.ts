@@ -59,13 +59,18 @@ export function readQuery(search: URLSearchParams, schema: z.ZodObject | undefin
 export function readOperationQuery(search: URLSearchParams, { query }: Operation): ReturnType<typeof readQuery> {
   const names = [...search.keys()].filter((name) => !consoleParameters.includes(name));
   const unknown = query && findUnknownFilter(query, names);
-  return unknown ? failed(toInvalidRequest("INVALID_QUERY", [{ path: [unknown.field], message: unknown.message }])) : readQuery(search, query);
+  return unknown
+    ? failed(toInvalidRequest("INVALID_QUERY", [{ path: [unknown.field], message: unknown.message }]))
+    : readQuery(search, query);
 }
 
 type Sender = Pick<RouteContext, "composition" | "request">;
 
 /** The bytes as received, for bodies that are both forwarded and parsed. */
-export async function readBody({ composition, request }: Sender, maxBytes = MAX_JSON_BYTES): Promise<Result<Uint8Array<ArrayBuffer>, Failure>> {
+export async function readBody(
+  { composition, request }: Sender,
+  maxBytes = MAX_JSON_BYTES,
+): Promise<Result<Uint8Array<ArrayBuffer>, Failure>> {
   const { requestTimeoutMs } = composition.env.service;
   // A body ends early only if the sender disconnected.
   const bodyPromise = readBytes(request.body, maxBytes).catch(() => "client-gone" as const);

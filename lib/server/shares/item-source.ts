@@ -57,7 +57,11 @@ export async function openUnchecked(
   return asset ? openAssetBytes(access, asset, signal, headers) : failed(shareNotFound);
 }
 
-async function findUnchangedAsset(access: Access, { asset: id, hash, isFixed }: ShareItem, signal: AbortSignal): Promise<Asset | undefined> {
+async function findUnchangedAsset(
+  access: Access,
+  { asset: id, hash, isFixed }: ShareItem,
+  signal: AbortSignal,
+): Promise<Asset | undefined> {
   if (id === undefined) return undefined;
   const asset = await access.upstream.call(operations.getAsset, { params: { id }, signal });
   return asset.ok && (!isFixed || getContentHash(asset.value) === hash) ? asset.value : undefined;

@@ -30,7 +30,10 @@ type Body = z.output<typeof shareBodySchema>;
 const MAX_CONCURRENT = 6;
 const MAX_TEXT_LENGTH = 20_000;
 
-const serviceDisconnected = createFailure("UPSTREAM_ERROR", "The service disconnected while reading the files. Nothing was shared. Try again.");
+const serviceDisconnected = createFailure(
+  "UPSTREAM_ERROR",
+  "The service disconnected while reading the files. Nothing was shared. Try again.",
+);
 
 export async function createShare(access: Access, body: Body, signal: AbortSignal): Promise<Result<CreatedShare, Failure>> {
   const { store, now } = access.composition;
@@ -46,7 +49,8 @@ export async function createShare(access: Access, body: Body, signal: AbortSigna
   const descriptions = await mapWithLimit(shareableItems, (item) => describeItem(access, item, signal));
   if (descriptions.includes("broke off")) return failed(serviceDisconnected);
   const items = descriptions.filter((item) => typeof item === "object");
-  if (items.length === 0) return failed(createFailure("UNPROCESSABLE", "The service did not hand out any of these files. Try again later."));
+  if (items.length === 0)
+    return failed(createFailure("UNPROCESSABLE", "The service did not hand out any of these files. Try again later."));
   const token = randomBytes(32).toString("base64url");
   const createdAt = now();
   const expiresAt = createdAt + body.expiresInMs;
@@ -111,7 +115,9 @@ async function findJobOutputs(access: Access, id: string, signal: AbortSignal): 
   if (!job.ok) return job;
   const outputs = listOutputs(job.value.value.outputs);
   const permanentOutputs = outputs.filter(({ temporary }) => !temporary);
-  return ok((permanentOutputs.length > 0 ? permanentOutputs : outputs).flatMap((output) => toItem(output, isEmbedded(access.connection.baseUrl))));
+  return ok(
+    (permanentOutputs.length > 0 ? permanentOutputs : outputs).flatMap((output) => toItem(output, isEmbedded(access.connection.baseUrl))),
+  );
 }
 
 function toItem({ file, name, kind, text }: OutputView, isByHash: boolean): ShareItem[] {

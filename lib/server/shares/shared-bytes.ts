@@ -40,7 +40,11 @@ export function findOriginalRange(pieces: readonly Piece[]): { from: number; to:
 
 const ZERO_CHUNK_BYTES = 64 * 1024;
 
-export function createCleanStream(pieces: readonly Piece[], original: ReadableStream<Uint8Array> | null, at: number): ReadableStream<Uint8Array> {
+export function createCleanStream(
+  pieces: readonly Piece[],
+  original: ReadableStream<Uint8Array> | null,
+  at: number,
+): ReadableStream<Uint8Array> {
   const source = original?.getReader();
   const output = writePieces(pieces, source, at);
   return toByteStream(
@@ -63,7 +67,8 @@ async function* writePieces(
   for (const piece of pieces) {
     if ("bytes" in piece) yield Buffer.from(piece.bytes, "base64");
     else if ("zeros" in piece) {
-      for (let remaining = piece.zeros; remaining > 0; remaining -= ZERO_CHUNK_BYTES) yield new Uint8Array(Math.min(remaining, ZERO_CHUNK_BYTES));
+      for (let remaining = piece.zeros; remaining > 0; remaining -= ZERO_CHUNK_BYTES)
+        yield new Uint8Array(Math.min(remaining, ZERO_CHUNK_BYTES));
     } else {
       for (let from = piece.from; from < piece.to;) {
         const part = chunk.subarray(Math.max(0, from - begin), Math.max(0, piece.to - begin));
@@ -125,7 +130,11 @@ async function fetchOriginal({ access }: OpenedShare, item: ShareItem, { range, 
   return ok(bytesResponse(original.value));
 }
 
-async function fetchCleaned(openedShare: OpenedShare, target: ShareTarget, { range, signal }: BytesQuery): Promise<Result<Response, Failure>> {
+async function fetchCleaned(
+  openedShare: OpenedShare,
+  target: ShareTarget,
+  { range, signal }: BytesQuery,
+): Promise<Result<Response, Failure>> {
   const piecesResult = await findStoredOrNewPieces(openedShare, target, signal);
   if (!piecesResult.ok) return piecesResult;
   const { value: pieceList } = piecesResult;
@@ -155,7 +164,11 @@ async function fetchCleaned(openedShare: OpenedShare, target: ShareTarget, { ran
 }
 
 /** Computed once, because the shared content does not change. */
-async function findStoredOrNewPieces(openedShare: OpenedShare, target: ShareTarget, signal: AbortSignal): Promise<Result<Piece[], Failure>> {
+async function findStoredOrNewPieces(
+  openedShare: OpenedShare,
+  target: ShareTarget,
+  signal: AbortSignal,
+): Promise<Result<Piece[], Failure>> {
   const storedPieces = readPieces(target.pieces);
   if (storedPieces) return ok(storedPieces);
   if (activeScans >= MAX_CONCURRENT_SCANS + MAX_PENDING_SCANS) return failed(tooManyShareRequests);

@@ -173,7 +173,13 @@ export async function retryDownload(context: AuthedContext): Promise<Result<Down
   const resetFields = { bytesDone: null, bytesTotal: null, share: null, reason: null, checkedAt: 0 };
   const startedTask = result.value.status === 202 ? taskStartedSchema.safeParse(result.value.value).data : undefined;
   if (startedTask) {
-    const taskFields = { taskId: startedTask.task_id, state: "working", word: startedTask.status.slice(0, 100), assetId: null, endedAt: null };
+    const taskFields = {
+      taskId: startedTask.task_id,
+      state: "working",
+      word: startedTask.status.slice(0, 100),
+      assetId: null,
+      endedAt: null,
+    };
     await downloadTasks.change(row.id, { ...resetFields, ...taskFields });
   } else {
     const assetId = textOf(objectOf(result.value.value)?.id) ?? null;

@@ -124,7 +124,8 @@ export function toFileSubject({ asset_hash: hash, name }: PictureSource): FileSu
 }
 
 async function openView(access: Access, file: FileSubject, { edge, wait, signal }: OpenOptions): Promise<Result<Response, Failure>> {
-  const requestView = (query: CallInput["query"]) => wait.exchange((limits) => access.upstream.forward(operations.view, { query, signal, limits }));
+  const requestView = (query: CallInput["query"]) =>
+    wait.exchange((limits) => access.upstream.forward(operations.view, { query, signal, limits }));
   if (edge <= MAX_RESIZE_EDGE_PX) {
     const result = await requestView({ ...file, res: edge });
     if (result.ok || !cannotResizeStatuses.has(result.failure.status)) return result;

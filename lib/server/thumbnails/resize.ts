@@ -37,7 +37,11 @@ export async function toThumbnail(
   }
 }
 
-async function drawImage(bytes: Uint8Array, header: Metadata, { edge, fit = "whole", signal }: ResizeTarget): Promise<ResizedImage | undefined> {
+async function drawImage(
+  bytes: Uint8Array,
+  header: Metadata,
+  { edge, fit = "whole", signal }: ResizeTarget,
+): Promise<ResizedImage | undefined> {
   const { width, height } = header.autoOrient;
   const [longer, shorter] = [Math.max(width, height), Math.min(width, height)];
   const isCropped = fit === "fill" && longer > shorter * MAX_RATIO;
@@ -46,7 +50,10 @@ async function drawImage(bytes: Uint8Array, header: Metadata, { edge, fit = "who
   const box = isCropped ? getCropBox(width, height, edge) : { width: edge, height: edge, fit: "inside" as const };
   const thumbnail = await drawThumbnail(bytes, { ...box, withoutEnlargement: true }, "error");
   const minShorterEdge = edge / MAX_RATIO;
-  return { thumbnail, ...(isCropped && shorter < minShorterEdge && { largerEdge: Math.ceil((minShorterEdge * longer) / Math.max(1, shorter)) }) };
+  return {
+    thumbnail,
+    ...(isCropped && shorter < minShorterEdge && { largerEdge: Math.ceil((minShorterEdge * longer) / Math.max(1, shorter)) }),
+  };
 }
 
 /** True if the service has already resized it. Redrawing would only blur it, and is needed only if it may contain metadata. */

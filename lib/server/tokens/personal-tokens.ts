@@ -27,7 +27,8 @@ export async function createToken(context: Context, body: TokenBody): Promise<Re
   const usable = new Set((await usableConnections(context)).map(({ id }) => id));
   if (![connection, ...(connections ?? [])].every((id) => usable.has(id)))
     return failed(createFieldFailure("connections", "contains a connection that you can't use"));
-  if (connections && !connections.includes(connection)) return failed(createFieldFailure("connection", "is not one of the chosen connections"));
+  if (connections && !connections.includes(connection))
+    return failed(createFieldFailure("connection", "is not one of the chosen connections"));
   const token = `ld_${randomBytes(32).toString("hex")}`;
   const createdAt = now();
   const newToken = await store.tokens.create({

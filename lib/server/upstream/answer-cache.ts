@@ -63,7 +63,9 @@ export function createAnswerCache(sharedMs = SHARED_MS) {
 
     named(value: object, baseUrl: string): object | undefined {
       const cached = namedValues.get(value);
-      return cached && cached.changes === countChanges(baseUrl) && performance.now() - cached.atMs < NAMES_CACHE_MS ? cached.named : undefined;
+      return cached && cached.changes === countChanges(baseUrl) && performance.now() - cached.atMs < NAMES_CACHE_MS
+        ? cached.named
+        : undefined;
     },
     /** `version` is the result of `versionOf` from before the names were read. */
     keepNamed(value: object, version: number, result: object): void {

@@ -42,7 +42,11 @@ export function findLookup(operation: Operation, { params = {}, json, signal, li
   if (item === "asset" && id !== undefined)
     return { operation: operations.getAsset, input: { ...shared, params: { id } }, only: id, finds: isMutableAsset };
   if (item === "job" && jobId !== undefined) {
-    const finds = isRead(operation) ? isObject : capability === "interrupt" ? isInState("in_progress") : isInState("pending", "in_progress");
+    const finds = isRead(operation)
+      ? isObject
+      : capability === "interrupt"
+        ? isInState("in_progress")
+        : isInState("pending", "in_progress");
     return { operation: operations.getJob, input: { ...shared, params: { job_id: jobId } }, finds };
   }
   if (item === "task" && task_id !== undefined)

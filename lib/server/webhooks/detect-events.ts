@@ -244,7 +244,10 @@ function toFailure(error: JobErrorView | undefined, texts: readonly string[] | u
   const message = lateValidation?.message ?? error.message;
   const quotes = texts?.map((text) => message.indexOf(text.slice(0, MIN_QUOTE_LENGTH))).filter((at) => at >= 0) ?? [0];
   const unquoted = quotes.length > 0 ? message.slice(0, Math.min(...quotes)) : message;
-  return { code, message: formatErrorLine({ ...rest, message: quotes.length > 0 && unquoted.trim() !== "" ? `${unquoted.trimEnd()}…` : unquoted }) };
+  return {
+    code,
+    message: formatErrorLine({ ...rest, message: quotes.length > 0 && unquoted.trim() !== "" ? `${unquoted.trimEnd()}…` : unquoted }),
+  };
 }
 
 const isSentence = (text: string) => /\s|[^\p{ASCII}]/u.test(text);

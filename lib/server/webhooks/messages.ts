@@ -86,7 +86,11 @@ function toMessage(payload: WebhookPayload): Message {
     case "batch.ended": {
       const { name, member, jobs, completed, failed } = payload.data.batch;
       const counts = [`${jobs} ${jobs === 1 ? "job" : "jobs"}`, `${completed} completed`, `${failed} failed`];
-      return message(`Batch ${name} finished`, [[connectionName, member, ...counts].filter((fact) => fact !== undefined).join(" · ")], failed > 0);
+      return message(
+        `Batch ${name} finished`,
+        [[connectionName, member, ...counts].filter((fact) => fact !== undefined).join(" · ")],
+        failed > 0,
+      );
     }
     case "queue.idle":
       return message(`Queue of ${connectionName} is empty`, []);

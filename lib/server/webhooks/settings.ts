@@ -56,7 +56,10 @@ export async function changeWebhook(composition: Composition, id: string, change
   if (!previous) return failed(noSuchWebhook);
   if (!target && (url === undefined || renewSecret === undefined))
     return failed(
-      createFailure("CONFLICT", "The stored address cannot be opened with the console's encryption keys. Enter it again, with a new secret."),
+      createFailure(
+        "CONFLICT",
+        "The stored address cannot be opened with the console's encryption keys. Enter it again, with a new secret.",
+      ),
     );
   const changed = { ...previous, ...settings };
   const urlFailure = checkUrl(composition, { url: url ?? target?.url ?? "", format: changed.format });
@@ -105,7 +108,12 @@ export async function sendTest(
       url: `${consoleUrl(env)}/?${new URLSearchParams({ [CONNECTION_PARAMETER]: connection.id }).toString()}`,
     },
   };
-  const testFields = { webhookId: id, eventId: `evt_${randomUUID().replaceAll("-", "")}`, type: payload.type, body: writeExactJson(payload) };
+  const testFields = {
+    webhookId: id,
+    eventId: `evt_${randomUUID().replaceAll("-", "")}`,
+    type: payload.type,
+    body: writeExactJson(payload),
+  };
   const claimed = await store.webhooks.addClaimed({ ...testFields, createdAt: now(), giveUpAt: now() }, now());
   const delivery = claimed && (await webhooks.attempt(claimed));
   return delivery ? ok({ webhook, delivery: toDeliveryView(delivery) }) : failed(noSuchDelivery);

@@ -71,7 +71,11 @@ function toIso(at: number): string {
 
 export type StoredAsset = Selectable<AssetRow> & { media_type: string; tags: string[] };
 
-const assetsWithBlobs = query.selectFrom("assets").innerJoin("blobs", "blobs.hash", "assets.hash").selectAll("assets").select("blobs.media_type");
+const assetsWithBlobs = query
+  .selectFrom("assets")
+  .innerJoin("blobs", "blobs.hash", "assets.hash")
+  .selectAll("assets")
+  .select("blobs.media_type");
 
 export async function findAsset(reader: Reader, id: string, owners: readonly number[]): Promise<StoredAsset | undefined> {
   const row = await reader.row(assetsWithBlobs.where("assets.id", "=", id.toLowerCase()).where("owner_id", "in", owners));

@@ -43,7 +43,11 @@ export async function evictOldest(folder: string, maxBytes: number, isInUse: (pa
   return bytes;
 }
 
-export async function sweepCacheFolder(folder: string, findReferenced: FindReferenced, forget: (hash: string) => Promise<unknown>): Promise<number> {
+export async function sweepCacheFolder(
+  folder: string,
+  findReferenced: FindReferenced,
+  forget: (hash: string) => Promise<unknown>,
+): Promise<number> {
   let removed = 0;
   for (const shard of await readdir(folder)) {
     const hashes = (await readdir(join(folder, shard))).map((rest) => shard + rest);

@@ -72,7 +72,13 @@ export function storeMask(stores: Stores, userId: number, upload: StagedFile, or
   return limit(() => stores.blobs.withFiles([hash], (pathOf) => createLayers(stores, userId, upload, original, pathOf(hash))));
 }
 
-async function createLayers(stores: Stores, userId: number, upload: StagedFile, original: StoredAsset, source: string): Promise<StoredMask> {
+async function createLayers(
+  stores: Stores,
+  userId: number,
+  upload: StagedFile,
+  original: StoredAsset,
+  source: string,
+): Promise<StoredMask> {
   await requireSameSize(upload, { path: source, mediaType: original.media_type, size: original.size });
   const base = join(stores.folders.temp, randomUUID());
   const files = { result: `${base}-result.png`, mask: `${base}-mask.png`, paint: `${base}-paint.png`, painted: `${base}-painted.png` };

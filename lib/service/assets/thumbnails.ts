@@ -200,7 +200,8 @@ export function createThumbnails(
   return {
     async get(content: Content, inFile: WithFile, edge: number): Promise<Thumbnail> {
       const thumbnail = await createShared(content, inFile, edge);
-      if (thumbnail.isOwn) getTelemetry().metrics?.count("lightdesk_service_thumbnails_total", { result: thumbnail.isKept ? "kept" : "made" });
+      if (thumbnail.isOwn)
+        getTelemetry().metrics?.count("lightdesk_service_thumbnails_total", { result: thumbnail.isKept ? "kept" : "made" });
       return thumbnail;
     },
 

@@ -108,7 +108,11 @@ function partPath(parts: { folder: string }, name: string): string {
   return join(parts.folder, name);
 }
 
-async function completeWithPromisedContent(parts: RunParts, task: StoredTask, { promisedSha256, fileName = "" }: RemoteFile): Promise<boolean> {
+async function completeWithPromisedContent(
+  parts: RunParts,
+  task: StoredTask,
+  { promisedSha256, fileName = "" }: RemoteFile,
+): Promise<boolean> {
   return promisedSha256 !== undefined && (await completeWithContent(parts, task, `sha256:${promisedSha256}`, fileName));
 }
 

@@ -35,7 +35,10 @@ export function createSourcePolicy(entries: readonly string[]): SourcePolicy {
     mayLeadTo: (source, target) =>
       isPermitted(target) ||
       (isPlainHttps(target) &&
-        hosts.some((host) => isHostOrSubdomain(source, host) && (own(storageHosts, host) ?? []).some((storage) => isHostOrSubdomain(target, storage)))),
+        hosts.some(
+          (host) =>
+            isHostOrSubdomain(source, host) && (own(storageHosts, host) ?? []).some((storage) => isHostOrSubdomain(target, storage)),
+        )),
   };
 }
 

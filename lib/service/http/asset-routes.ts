@@ -65,7 +65,9 @@ export function assetRoutes(parts: Parts): Route[] {
       return jsonResponse(await toView(call, asset, createdNew), createdNew ? 201 : 200);
     }),
 
-    route(operations.getAsset, async (call) => jsonResponse(await toView(call, await requireAsset(database, call.user.id, call.param("id"))))),
+    route(operations.getAsset, async (call) =>
+      jsonResponse(await toView(call, await requireAsset(database, call.user.id, call.param("id")))),
+    ),
 
     route(operations.editAsset, async (call) => {
       const id = call.param("id");

@@ -148,7 +148,9 @@ function fileTooLarge(maxBytes: number): ServiceError {
 type Limits = Pick<ServiceSettings, "maxJsonDepth">;
 
 function readFields<S extends z.ZodObject>(parts: Fields, schema: S, limits: Limits): z.output<S> {
-  const values = Object.entries(schema.shape).map(([name, field]) => [name, parseField(name, field, parts.get(name) ?? [], limits)] as const);
+  const values = Object.entries(schema.shape).map(
+    ([name, field]) => [name, parseField(name, field, parts.get(name) ?? [], limits)] as const,
+  );
   const parsed = schema.safeParse(Object.fromEntries(values));
   if (parsed.success) return parsed.data;
   throw invalidRequest("INVALID_BODY", toIssues(parsed.error));

@@ -140,7 +140,12 @@ function redirect(location: string): Response {
 /** A browser displays an image or video that is opened directly in a generated page, which needs these sources. */
 const INLINE_CSP = "default-src 'none'; img-src 'self'; media-src 'self'; style-src 'unsafe-inline'; sandbox";
 
-function toRangeError(request: Request, code: "PRECONDITION_FAILED" | "RANGE_NOT_SATISFIABLE", message: string, headers: Headers): Response {
+function toRangeError(
+  request: Request,
+  code: "PRECONDITION_FAILED" | "RANGE_NOT_SATISFIABLE",
+  message: string,
+  headers: Headers,
+): Response {
   const response = toRefusalResponse({ code, message }, new URL(request.url).pathname);
   for (const name of ["content-range", "accept-ranges", "etag"]) {
     const value = headers.get(name);

@@ -82,7 +82,9 @@ type InputTexts = Texts<"prompt" | "extra_data" | "outputs_to_execute">;
 type ByJob<T> = ReadonlyMap<number, T>;
 
 export async function readInputTexts(reader: Reader, seqs: readonly number[]): Promise<ByJob<InputTexts>> {
-  const columns = (["prompt", "extra_data", "outputs_to_execute"] as const).map((column) => selectIfJson(reader.dialect, column).as(column));
+  const columns = (["prompt", "extra_data", "outputs_to_execute"] as const).map((column) =>
+    selectIfJson(reader.dialect, column).as(column),
+  );
   return toJobMap(await reader.rows(selectByJobs(reader, "job_inputs", seqs).select(columns)));
 }
 

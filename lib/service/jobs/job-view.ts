@@ -23,7 +23,8 @@ import { interruptedResult } from "./run/finish";
 import { type Progress, type RunnerQueuePosition } from "./run/run-record";
 import { isTerminal, terminalStates } from "./transitions";
 
-const formatMember = (name: string, value: string, condition: string) => `CASE WHEN ${condition} THEN ',"${name}":' || ${value} ELSE '' END`;
+const formatMember = (name: string, value: string, condition: string) =>
+  `CASE WHEN ${condition} THEN ',"${name}":' || ${value} ELSE '' END`;
 const hasEnded = `state IN (${terminalStates.map((state) => `'${state}'`).join(", ")})`;
 
 /** A list item as JSON without its closing brace. SQLite formats a page in a fifth of the time that reading rows takes. */
@@ -66,7 +67,9 @@ export async function listItems(reader: Reader, seqs: readonly number[], live: L
 async function addStates(reader: Reader, items: readonly Item[], { progressOf, waits }: LiveState, end = ""): Promise<string[]> {
   const waitingNeeds = items.filter(({ state, slot }) => state === "pending" && slot === null).map(({ needs }) => needs);
   const waitsByNeeds = await waits(reader, new Set(waitingNeeds));
-  const atRunnerIds = items.filter(({ state, slot }) => state === "in_progress" || (state === "pending" && slot !== null)).map(({ id }) => id);
+  const atRunnerIds = items
+    .filter(({ state, slot }) => state === "in_progress" || (state === "pending" && slot !== null))
+    .map(({ id }) => id);
   const progresses = await progressOf(reader, atRunnerIds);
   return items.map(({ id, state, start_time, needs, slot, text }) => {
     const progress = progresses.get(id);

@@ -53,7 +53,10 @@ function createSelections({ dialect }: Reader, count: Counters, filter: JobFilte
   const idleStates = states.filter((state) => state !== "completed" && state !== "failed");
   // These need a sort. An index of waiting jobs by state and id would be rewritten at each state change.
   const isIdle = sql`${dialect.rowByRow("execution_time")} = 0`;
-  return [...ranSelections, ...idleStates.map((state) => sql`select seq, 0 as execution_time, id from jobs where ${inState(state, isIdle)}`)];
+  return [
+    ...ranSelections,
+    ...idleStates.map((state) => sql`select seq, 0 as execution_time, id from jobs where ${inState(state, isIdle)}`),
+  ];
 }
 
 /** Must match the condition of the partial index `jobs_that_ran`, so states are literals. */

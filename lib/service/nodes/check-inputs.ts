@@ -24,7 +24,8 @@ export function parsePrompt(prompt: Record<string, unknown>, library: NodeLibrar
   for (const [id, value] of entries) {
     if (lacksClass(value)) return failed(createMissingTypeError(id, value));
     const shape = graphNodeSchema.safeParse(value);
-    if (!shape.success) return failed(createInvalidPrompt(`Node '${id}' ${describeShapeProblem(value)}.`, `Node ID '#${id}'`, { node_id: id }));
+    if (!shape.success)
+      return failed(createInvalidPrompt(`Node '${id}' ${describeShapeProblem(value)}.`, `Node ID '#${id}'`, { node_id: id }));
     const definition = library.get(shape.data.class_type);
     if (definition) parsed.set(id, { id, node: shape.data, definition });
     else missing.push({ node_id: id, class_type: shape.data.class_type });
@@ -83,7 +84,7 @@ function isFileInput(field: InputField, definition: ParsedNode["definition"]): b
 
 export type CheckedNode = {
   errors: NodeError[];
-    /** Ids of the existing nodes that its inputs read, including undeclared inputs of a class that accepts them. */
+  /** Ids of the existing nodes that its inputs read, including undeclared inputs of a class that accepts them. */
   sources: string[];
   literals: Map<string, unknown>;
   fileNames: string[];
@@ -125,7 +126,11 @@ function createMissingInputError(field: InputField): NodeError {
   };
 }
 
-function createInputError(field: InputField, error: { type: string; message: string; details: string }, extra: Record<string, unknown>): NodeError {
+function createInputError(
+  field: InputField,
+  error: { type: string; message: string; details: string },
+  extra: Record<string, unknown>,
+): NodeError {
   const [type, options = {}] = toInputConfig(field);
   const received = "received_value" in extra ? { received_value: shorten(extra.received_value) } : {};
   return { ...error, extra_info: { input_name: field.name, input_config: [type, options], ...extra, ...received } };
@@ -184,7 +189,9 @@ function checkFile(field: InputField, value: unknown, files: Files, checked: Che
 function isTypeCompatible(received: string, expectedType: string): boolean {
   const [receivedTypes = [], expectedTypes = []] = [received, expectedType].map((types) => types.split(",").map((type) => type.trim()));
   const isAny = (type: string) => type === "*" || type.startsWith("COMFY_");
-  return received === "COMBO" || [...receivedTypes, ...expectedTypes].some(isAny) || receivedTypes.some((type) => expectedTypes.includes(type));
+  return (
+    received === "COMBO" || [...receivedTypes, ...expectedTypes].some(isAny) || receivedTypes.some((type) => expectedTypes.includes(type))
+  );
 }
 
 /** A newer file of the same name may hide an older image. The error would not show this otherwise. */
@@ -205,7 +212,8 @@ function checkLiteral(field: InputField, rawValue: unknown, checked: CheckedNode
   if (value === undefined) return;
   const rangeError = checkRange(field, value);
   if (rangeError) checked.errors.push(createInputError(field, { ...rangeError, details: field.name }, { received_value: value }));
-  if (field.choices && !field.choices.some((choice) => choice === rawValue)) checked.errors.push(createNotInListError(field, rawValue, field.choices));
+  if (field.choices && !field.choices.some((choice) => choice === rawValue))
+    checked.errors.push(createNotInListError(field, rawValue, field.choices));
 }
 
 function convertLiteral(field: InputField, value: unknown, checked: CheckedNode): NodeValue {

@@ -130,7 +130,8 @@ const MAX_CACHED_BYTES = 16 * MAX_TEXT_BYTES;
 
 export function checkTexts(values: Iterable<NodeValue>): void {
   for (const value of values) {
-    if (countTextBytes(value) > MAX_TEXT_BYTES) throw createTextLimitError(`A text of this node is larger than ${formatMebibytes(MAX_TEXT_BYTES)}`);
+    if (countTextBytes(value) > MAX_TEXT_BYTES)
+      throw createTextLimitError(`A text of this node is larger than ${formatMebibytes(MAX_TEXT_BYTES)}`);
   }
 }
 
@@ -138,13 +139,15 @@ export function createShownTexts(): (texts: readonly string[]) => void {
   let shownBytes = 0;
   return (texts) => {
     const totalBytes = shownBytes + sumTextBytes(texts);
-    if (totalBytes > MAX_SHOWN_BYTES) throw createTextLimitError(`The texts that this job shows are larger than ${formatMebibytes(MAX_SHOWN_BYTES)} together`);
+    if (totalBytes > MAX_SHOWN_BYTES)
+      throw createTextLimitError(`The texts that this job shows are larger than ${formatMebibytes(MAX_SHOWN_BYTES)} together`);
     shownBytes = totalBytes;
   };
 }
 
 export function checkCachedTexts(bytes: number): void {
-  if (bytes > MAX_CACHED_BYTES) throw createTextLimitError(`The texts that this job holds at once are larger than ${formatMebibytes(MAX_CACHED_BYTES)} together`);
+  if (bytes > MAX_CACHED_BYTES)
+    throw createTextLimitError(`The texts that this job holds at once are larger than ${formatMebibytes(MAX_CACHED_BYTES)} together`);
 }
 
 export function sumTextBytes(values: readonly NodeValue[]): number {

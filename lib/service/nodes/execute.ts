@@ -192,7 +192,12 @@ async function runNode(planned: PlannedNode, run: NodeRun): Promise<RunOutcome |
   }
 }
 
-function createFailure(cause: unknown, { id, node, definition }: PlannedNode, inputs: FailedNode["inputs"], nodeValues: NodeValues): RunOutcome {
+function createFailure(
+  cause: unknown,
+  { id, node, definition }: PlannedNode,
+  inputs: FailedNode["inputs"],
+  nodeValues: NodeValues,
+): RunOutcome {
   const title = node._meta?.title;
   const failure = { id, classType: definition.name, inputs, nodeValues: nodeValues.entries(), ...(title === undefined ? {} : { title }) };
   return { kind: "error", error: toExecutionError(cause, failure) };

@@ -92,7 +92,8 @@ export function toInputConfig(field: InputField, images: readonly string[] = [])
 
 function describeNode(definition: NodeDefinition, images: readonly string[]): NodeInfo {
   const selectInputs = (optional: boolean) => definition.inputs.filter((field) => (field.optional ?? false) === optional);
-  const toSpecs = (optional: boolean) => Object.fromEntries(selectInputs(optional).map((field) => [field.name, toInputConfig(field, images)]));
+  const toSpecs = (optional: boolean) =>
+    Object.fromEntries(selectInputs(optional).map((field) => [field.name, toInputConfig(field, images)]));
   const listNames = (optional: boolean) => selectInputs(optional).map((field) => field.name);
   const hasOptional = selectInputs(true).length > 0;
   const { hidden } = definition;

@@ -72,7 +72,7 @@ async function readEntry(path: string): Promise<Entry | undefined> {
   try {
     return parseExactJson<Entry>(await readFile(path, "utf8"));
   } catch {
-        return undefined; // missing, or truncated by a crash
+    return undefined; // missing, or truncated by a crash
   }
 }
 
@@ -81,7 +81,7 @@ async function linkBlob(blob: string, target: string, hash: string): Promise<boo
   try {
     await link(blob, target).catch(async (error: unknown) => {
       if (getErrorCode(error) !== "EXDEV") throw error;
-            await copyFile(blob, target); // a shared folder is on another disk
+      await copyFile(blob, target); // a shared folder is on another disk
     });
     if ((await hashFile(target)).hash === hash) return true;
     await rm(target);

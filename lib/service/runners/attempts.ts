@@ -52,7 +52,14 @@ export async function takeOver(
   if (!updatedJob) return undefined;
   const { fence } = updatedJob;
   await tx.run(query.updateTable("attempts").set({ fence }).where("job_seq", "=", seq).where("number", "=", openAttempt.number));
-  return { seq, number: openAttempt.number, fence, promptId: openAttempt.prompt_id, clientId: openAttempt.client_id, runner: openAttempt.runner };
+  return {
+    seq,
+    number: openAttempt.number,
+    fence,
+    promptId: openAttempt.prompt_id,
+    clientId: openAttempt.client_id,
+    runner: openAttempt.runner,
+  };
 }
 
 /** `lost`: the job may still run at its runner, and must be removed there. */
@@ -78,12 +85,20 @@ export const CACHE_CLEARED = "Its cache was cleared.";
 
 /** Whether an earlier attempt of the job ended with that reason. */
 export async function wasCacheCleared(reader: Reader, seq: number): Promise<boolean> {
-  const endedAttempt = query.selectFrom("attempts").select("number").where("job_seq", "=", seq).where("reason", "like", `%${CACHE_CLEARED}`);
+  const endedAttempt = query
+    .selectFrom("attempts")
+    .select("number")
+    .where("job_seq", "=", seq)
+    .where("reason", "like", `%${CACHE_CLEARED}`);
   return (await reader.row(endedAttempt)) !== undefined;
 }
 
 export async function findOpenClients(reader: Reader, runner: string): Promise<ReadonlySet<string>> {
-  const openAttempts = query.selectFrom("attempts").select("client_id").where("runner", "=", runner).where("state", "in", ["sending", "sent"]);
+  const openAttempts = query
+    .selectFrom("attempts")
+    .select("client_id")
+    .where("runner", "=", runner)
+    .where("state", "in", ["sending", "sent"]);
   return new Set((await reader.rows(openAttempts)).map(({ client_id }) => client_id));
 }
 

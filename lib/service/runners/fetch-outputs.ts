@@ -46,7 +46,9 @@ export function fetchOutputs(job: RemoteJob, getTimes: JobListener["timesOf"]) {
     const maxBytes = Math.max(0, Math.floor(Math.min(maxPerFile, quotaLeft, maxJobBytes - takenBytes)));
     const fetched = await fetchOutput(job.server, file, { folder, maxBytes, now });
     if (!fetched.ok && !fetched.failure.isTooLarge) return fetched;
-    const refusal = fetched.ok ? await checkQuota(database, userId, fetched.value, takenBytes) : await findQuotaRefusal(quotaLeft, maxBytes);
+    const refusal = fetched.ok
+      ? await checkQuota(database, userId, fetched.value, takenBytes)
+      : await findQuotaRefusal(quotaLeft, maxBytes);
     if (fetched.ok && !refusal) {
       takenBytes += fetched.value.size;
       return fetched;
@@ -63,7 +65,9 @@ export function fetchOutputs(job: RemoteJob, getTimes: JobListener["timesOf"]) {
   /** Undefined if a limit other than the user's quota applied. */
   async function findQuotaRefusal(quotaLeft: number, maxBytes: number) {
     const quota = database.limits.userQuotaBytes;
-    return quota !== undefined && maxBytes >= Math.floor(quotaLeft) ? quotaExceeded(await readUsedBytes(database, userId), quota) : undefined;
+    return quota !== undefined && maxBytes >= Math.floor(quotaLeft)
+      ? quotaExceeded(await readUsedBytes(database, userId), quota)
+      : undefined;
   }
 
   /** The runner has completed the job, so a temporarily broken connection is no reason to run it again. */
@@ -189,7 +193,9 @@ export async function fetchOutput(
     if (isSlow || (size !== undefined && staged.size !== size)) {
       await staged.dispose();
       return failed(
-        isSlow ? { ...createFault("comes too slowly."), code: "timeout" } : createFault(`came with ${staged.size} of ${size ?? "unknown"} bytes.`),
+        isSlow
+          ? { ...createFault("comes too slowly."), code: "timeout" }
+          : createFault(`came with ${staged.size} of ${size ?? "unknown"} bytes.`),
       );
     }
     const pictureSize = staged.mediaType.startsWith("image/") ? await readPictureSize(Buffer.concat(head)) : undefined;

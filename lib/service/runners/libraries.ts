@@ -60,7 +60,8 @@ export function createLibraries(database: Database) {
   return {
     refresh,
     all: () => merged.library,
-    of: (runnerId: string): NodeLibrary => (runnerId === BUILT_IN_RUNNER ? nodeClasses : (cacheByHash.get(runnerId)?.library ?? emptyLibrary)),
+    of: (runnerId: string): NodeLibrary =>
+      runnerId === BUILT_IN_RUNNER ? nodeClasses : (cacheByHash.get(runnerId)?.library ?? emptyLibrary),
 
     /** GET /api/object_info as text, for one class or all. `images`: the choices of image inputs. */
     describe(images: readonly string[], only?: string): string {
@@ -120,7 +121,9 @@ function mergeInfo(info: Info, other: Info): Info {
 
 function mergeSpec(ownSpec: unknown, otherSpec: unknown): unknown {
   const added = getChoices(otherSpec).filter((choice) => !getChoices(ownSpec).includes(choice));
-  return Array.isArray(ownSpec) && added.length > 0 && getInputType(ownSpec) === "COMBO" ? replaceChoices(ownSpec, [...getChoices(ownSpec), ...added]) : ownSpec;
+  return Array.isArray(ownSpec) && added.length > 0 && getInputType(ownSpec) === "COMBO"
+    ? replaceChoices(ownSpec, [...getChoices(ownSpec), ...added])
+    : ownSpec;
 }
 
 function replaceChoices([type, ...options]: readonly unknown[], choices: readonly unknown[]): unknown {

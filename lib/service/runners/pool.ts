@@ -101,7 +101,8 @@ export async function createPool({ database, processes, concurrency }: PoolParts
     const models = getModels(needs);
     const countSharedModels = ({ last_needs }: RunnerRow) =>
       models.length === 0 ? 0 : getModels(last_needs).filter((model) => models.includes(model)).length;
-    const getLoad = (row: RunnerRow) => Math.max(countUsedSlots(row), (row.queue_running ?? 0) + (row.queue_pending ?? 0)) / countSlots(row);
+    const getLoad = (row: RunnerRow) =>
+      Math.max(countUsedSlots(row), (row.queue_running ?? 0) + (row.queue_pending ?? 0)) / countSlots(row);
     return (item: RunnerRow, other: RunnerRow) =>
       Number(isBusy(item)) - Number(isBusy(other)) || countSharedModels(other) - countSharedModels(item) || getLoad(item) - getLoad(other);
   }

@@ -76,7 +76,10 @@ async function checkRunnerRow({ database, now, log, signal }: Stores, row: Runne
     });
   }
   const isDue =
-    row.problem !== null || row.catalogue_at === null || now() - row.catalogue_at > CATALOGUE_INTERVAL_MS || row.version !== health.value.version;
+    row.problem !== null ||
+    row.catalogue_at === null ||
+    now() - row.catalogue_at > CATALOGUE_INTERVAL_MS ||
+    row.version !== health.value.version;
   const catalogue = isDue ? await server.catalogue() : undefined;
   if (signal.aborted) return;
   await database.commit(async (tx) => {

@@ -85,7 +85,9 @@ export function createRunners({ database, now, builtIn, changed = async () => un
 
     async check(address) {
       const checkResult = await checkRunner(address, answerMs);
-      return checkResult.ok ? { ok: true, address: checkResult.value.address, facts: checkResult.value.facts } : { ok: false, ...checkResult.failure };
+      return checkResult.ok
+        ? { ok: true, address: checkResult.value.address, facts: checkResult.value.facts }
+        : { ok: false, ...checkResult.failure };
     },
 
     async add(newRunner: NewRunner) {

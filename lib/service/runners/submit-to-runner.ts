@@ -17,7 +17,15 @@ import { type NodeLibrary } from "../nodes/definition";
 import { mapFileTexts } from "../nodes/needs";
 import { createServiceError, REJECTED_TYPE, type RunOutcome } from "../nodes/run";
 import { storePromptId } from "./attempts";
-import { type RemoteInput, lostOutcome, type RemoteJob, removeFromRunner, retryUntilDeadline, shouldGoElsewhere, staleOutcome } from "./remote-job";
+import {
+  type RemoteInput,
+  lostOutcome,
+  type RemoteJob,
+  removeFromRunner,
+  retryUntilDeadline,
+  shouldGoElsewhere,
+  staleOutcome,
+} from "./remote-job";
 import { type JobListener } from "./report-events";
 
 const MAX_NODE_ERRORS = 50;

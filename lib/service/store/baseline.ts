@@ -228,7 +228,10 @@ const dropClearNotes = "DROP TRIGGER jobs_ended_since_clear; DROP TABLE ended_si
 export const sqliteHistory: History = {
   table,
   columns,
-  baseline: { name: "023-schema", sql: useIntegers(createTables(sqliteTypes)) + sqliteCounters + createAssetSearchSql + assetSearchTriggers },
+  baseline: {
+    name: "023-schema",
+    sql: useIntegers(createTables(sqliteTypes)) + sqliteCounters + createAssetSearchSql + assetSearchTriggers,
+  },
   older: {
     "017-task-holders": replaceAssetSearchSql + dropClearNotes,
     "021-schema": replaceAssetSearchSql + dropClearNotes,
@@ -248,7 +251,12 @@ export const postgresHistory: History = {
   columns: setByteCollation(columns),
   baseline: {
     name: "023-schema",
-    sql: [setByteCollation(createTables(postgresTypes) + postgresProcesses), postgresAssetIndexes, postgresCounters, postgresFunctions].join("\n"),
+    sql: [
+      setByteCollation(createTables(postgresTypes) + postgresProcesses),
+      postgresAssetIndexes,
+      postgresCounters,
+      postgresFunctions,
+    ].join("\n"),
   },
   older: { "021-list-indexes": dropPostgresClearNotes, "021-schema": dropPostgresClearNotes },
   later: [

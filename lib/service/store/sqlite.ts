@@ -114,7 +114,7 @@ function createStatementCache(connection: SqliteConnection) {
     prepare,
     rows<R>(statement: Compilable<R>) {
       const { sql, parameters } = statement.compile();
-            return prepare(sql).all(...parameters) as R[]; // kysely's type of this statement
+      return prepare(sql).all(...parameters) as R[]; // kysely's type of this statement
     },
     row<R>(statement: Compilable<R>) {
       const { sql, parameters } = statement.compile();

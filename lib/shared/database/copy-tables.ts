@@ -165,11 +165,15 @@ async function listTables<DB>({ from, to, isExcluded: isLeftOut }: TableCopy<DB>
   const sqlite = [from, to].find((database) => !isPostgres(database));
   if (!sqlite) throw new Error("one of the two databases must be SQLite, which tells of the tables of both");
   const { rows } = await sql<{ name: string }>`
-    SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT GLOB 'sqlite_*' AND name <> ${MARK_TABLE} ORDER BY name`.execute(sqlite);
+    SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT GLOB 'sqlite_*' AND name <> ${MARK_TABLE} ORDER BY name`.execute(
+    sqlite,
+  );
   const names = rows.map(({ name }) => name).filter((name) => !isLeftOut(name));
   const references = new Map<string, string[]>();
   for (const name of names) {
-    const { rows: referenceRows } = await sql<{ table: string }>`SELECT DISTINCT "table" FROM pragma_foreign_key_list(${name})`.execute(sqlite);
+    const { rows: referenceRows } = await sql<{ table: string }>`SELECT DISTINCT "table" FROM pragma_foreign_key_list(${name})`.execute(
+      sqlite,
+    );
     references.set(
       name,
       referenceRows.map(({ table }) => table).filter((other) => other !== name),

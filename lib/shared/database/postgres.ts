@@ -125,8 +125,12 @@ export function isMissingTable(error: unknown): boolean {
   return error instanceof Error && getCode(error) === "42P01";
 }
 
-export async function requireVersion(runQuery: (text: string) => Promise<{ rows: readonly { number: number; name: string }[] }>): Promise<void> {
-  const { rows } = await runQuery("SELECT current_setting('server_version_num')::integer AS number, current_setting('server_version') AS name");
+export async function requireVersion(
+  runQuery: (text: string) => Promise<{ rows: readonly { number: number; name: string }[] }>,
+): Promise<void> {
+  const { rows } = await runQuery(
+    "SELECT current_setting('server_version_num')::integer AS number, current_setting('server_version') AS name",
+  );
   for (const { number, name } of rows)
     if (number < MIN_VERSION) throw new Error(`DATABASE_URL must name PostgreSQL 15 or later (got ${name}).`);
 }

@@ -125,9 +125,9 @@ test("answers seen headers only to a fresh proof", async () => {
     const response = await requestDoctor({ [PROOF_HEADER]: proof });
     expect([proof, response.status, namesOf(response)]).toEqual([proof, 200, namesOf(plain)]);
   }
-  const address = (await requestDoctor({ [PROOF_HEADER]: createDoctorProof(authSecret, now), "x-forwarded-for": "198.51.100.7" })).headers.get(
-    SEEN_HEADER,
-  );
+  const address = (
+    await requestDoctor({ [PROOF_HEADER]: createDoctorProof(authSecret, now), "x-forwarded-for": "198.51.100.7" })
+  ).headers.get(SEEN_HEADER);
   const expected = { from: "127.0.0.1", client: "198.51.100.7", host: `127.0.0.1:${port}`, forwardedFor: "198.51.100.7" };
   expect(JSON.parse(decodeURIComponent(address ?? ""))).toEqual(expected);
 });

@@ -115,7 +115,8 @@ describe("picture size from the first bytes", () => {
 
 it("returns no size for a type without orientation data", async () => {
   const bytes = (format: "avif" | "tiff") => createImage().removeAlpha().toFormat(format).withMetadata({ orientation: 6 }).toBuffer();
-  for (const format of ["avif", "tiff"] as const) expect(await readPictureSize(new Uint8Array(await bytes(format))), format).toBeUndefined();
+  for (const format of ["avif", "tiff"] as const)
+    expect(await readPictureSize(new Uint8Array(await bytes(format))), format).toBeUndefined();
 });
 
 it("returns no size for non-pictures and truncated bytes", async () => {

@@ -123,7 +123,9 @@ it.each([
   const picture = pictureOf(from.width, from.height, 7);
   const image = scaled(picture, to);
   for (const channel of [0, 1, 2] as const)
-    expect(bytesOf(extractChannelMask(image, channel, quiet)).equals(bytesOf(scaled(extractChannelMask(picture, channel, quiet), to)))).toBe(true);
+    expect(
+      bytesOf(extractChannelMask(image, channel, quiet)).equals(bytesOf(scaled(extractChannelMask(picture, channel, quiet), to))),
+    ).toBe(true);
 });
 
 const rounded = (numbers: Float32Array) => [...numbers].map((value) => Math.round(value * 10_000) / 10_000);

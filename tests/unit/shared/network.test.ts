@@ -13,7 +13,10 @@ const resolve: Resolve = (_host, _options, callback) => callback(null, [{ addres
 function connectTo(hostname: string, remoteAddress: string | undefined) {
   let isDestroyed = false;
   const socket = { remoteAddress, destroy: () => void (isDestroyed = true) };
-  const connect = createPublicConnector<{ hostname: string }, typeof socket>({ resolve, refusal }, () => (_target, done) => done(null, socket));
+  const connect = createPublicConnector<{ hostname: string }, typeof socket>(
+    { resolve, refusal },
+    () => (_target, done) => done(null, socket),
+  );
   return new Promise<[unknown, boolean]>((resolve) =>
     connect({ hostname }, (error, match) => resolve([error?.message ?? match === socket, isDestroyed])),
   );

@@ -32,7 +32,9 @@ export async function admitPerson(
   const { email } = person;
   if (email === undefined) return refuseSignIn("unverified", "the address is missing or not verified");
   const admitted = await admitVerified(composition, provider, { ...person, email }, purpose);
-  return admitted.ok ? admitted : failed({ ...admitted.failure, person: formatPerson({ name: toMemberName({ ...person, email }), email }) });
+  return admitted.ok
+    ? admitted
+    : failed({ ...admitted.failure, person: formatPerson({ name: toMemberName({ ...person, email }), email }) });
 }
 
 type VerifiedPerson = Person & { email: string };
@@ -93,9 +95,14 @@ async function findMember(
   if (storedIdentity || (await store.identities.isRemoved(person.email))) return refuseSignIn("removed", "the member was removed");
   const role = person.role ?? provider.signUp;
   if (provider.signUp === undefined || role === undefined) return refuseSignIn("stranger", "not a member");
-  const newMember = await store.identities.makeMember({ name: toMemberName(person), email: person.email, role, createdAt: now() }, identity);
+  const newMember = await store.identities.makeMember(
+    { name: toMemberName(person), email: person.email, role, createdAt: now() },
+    identity,
+  );
   const change = { role: { to: role }, provider: provider.label, ...(person.groups ? { groups: person.groups } : { signUp: true }) };
-  return newMember ? ok({ member: newMember, kind: "made", change }) : refuseSignIn("lost", "the address or the subject was taken meanwhile");
+  return newMember
+    ? ok({ member: newMember, kind: "made", change })
+    : refuseSignIn("lost", "the address or the subject was taken meanwhile");
 }
 
 async function linkIdentity(

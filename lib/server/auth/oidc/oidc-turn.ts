@@ -32,7 +32,12 @@ export function createOidcTurn(
   let admitted: ReturnType<OidcTurn["admitted"]>;
   // If the provider's response is never processed, the cookies of this sign-in were missing or wrong.
   let signInRefusal: SignInRefusal = { shown: "lost", cause: "what was kept in the browser for this sign-in is gone or another one's" };
-  const config = toNextAuth(provider, discovery, forcesLogin, (error) => (signInRefusal = { shown: toPublicReason(error), cause: toErrorCause(error) }));
+  const config = toNextAuth(
+    provider,
+    discovery,
+    forcesLogin,
+    (error) => (signInRefusal = { shown: toPublicReason(error), cause: toErrorCause(error) }),
+  );
   return {
     config,
     provider,
@@ -120,7 +125,9 @@ async function storeIdToken(
   idToken: string | undefined,
 ): Promise<void> {
   const isHintStored = idToken !== undefined && idToken.length <= MAX_HINT_LENGTH;
-  const sealedHint = isHintStored ? await encode({ token: { hint: idToken }, secret: authSecret, salt: SALT, maxAge: HINT_SECONDS }) : undefined;
+  const sealedHint = isHintStored
+    ? await encode({ token: { hint: idToken }, secret: authSecret, salt: SALT, maxAge: HINT_SECONDS })
+    : undefined;
   try {
     await store.identities.keepSession({ sessionId, provider, sealedHint });
   } catch (err) {

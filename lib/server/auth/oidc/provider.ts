@@ -108,7 +108,9 @@ const MAX_GROUPS = 2_000;
 
 function isMissingClaims(claims: Claims, { verifiedClaim, roles }: OidcProvider): boolean {
   return (
-    claims.email === undefined || claims[verifiedClaim] === undefined || (roles !== undefined && readClaim(claims, roles.claim) === undefined)
+    claims.email === undefined ||
+    claims[verifiedClaim] === undefined ||
+    (roles !== undefined && readClaim(claims, roles.claim) === undefined)
   );
 }
 

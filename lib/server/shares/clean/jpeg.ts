@@ -24,7 +24,8 @@ export async function cleanJpeg(file: MediaReader, out: Pieces): Promise<void> {
       addOnce("Adobe", () => writeSegment(0xee, `Adobe\0d\0\0\0\0${String.fromCharCode(Math.min(2, content[11] ?? 0))}`));
     else if (marker === 0xe1 && name.startsWith(EXIF)) {
       const orientation = parseOrientation(content.subarray(EXIF.length));
-      if (orientation !== 1) addOnce("Exif", () => writeSegment(0xe1, Buffer.concat([Buffer.from(EXIF, "latin1"), writeOrientationExif(orientation)])));
+      if (orientation !== 1)
+        addOnce("Exif", () => writeSegment(0xe1, Buffer.concat([Buffer.from(EXIF, "latin1"), writeOrientationExif(orientation)])));
     } else if (marker < 0xe0 || marker === 0xda) {
       if (end > at + 2 && !isExact(marker, content)) throw new NotCleanableError("a segment of another length");
       for (const name of listDefinitions(marker, content)) {

@@ -87,7 +87,8 @@ async function readHeader(file: MediaReader): Promise<Header> {
   const head = await readExactly(file, 8, 25);
   const [depth = 0, color = 0, , , interlace] = head.subarray(16, 21);
   const channels = [1, 0, 3, 1, 2, 0, 4][color] ?? 0;
-  if (head.toString("latin1", 4, 8) !== "IHDR" || head.readUInt32BE(0) !== 13 || channels === 0) throw new NotCleanableError("another header");
+  if (head.toString("latin1", 4, 8) !== "IHDR" || head.readUInt32BE(0) !== 13 || channels === 0)
+    throw new NotCleanableError("another header");
   await requireChecksum(file, 33, crc32(head.subarray(4, 21)));
   const [width, height] = [head.readUInt32BE(8), head.readUInt32BE(12)];
   return { width, height, bitsPerPixel: channels * depth, isInterlaced: interlace === 1, depth, color };

@@ -63,7 +63,9 @@ export function createAppRunStore(database: Database) {
         .execute();
       return runAlone(run, async (trx) => {
         // A run that was never sent is restarted with the current time.
-        await sql`DELETE FROM app_runs WHERE id = ${id} AND state IN (${sql.join(unsentStates)}) AND ${isWithinLimits(run, limits)}`.execute(trx);
+        await sql`DELETE FROM app_runs WHERE id = ${id} AND state IN (${sql.join(unsentStates)}) AND ${isWithinLimits(run, limits)}`.execute(
+          trx,
+        );
         return sql`
           INSERT INTO app_runs (id, app_id, member_id, version, run_key, content_hash, inputs, state, created_at)
           SELECT ${id}, ${appId}, ${memberId}, ${run.version}, ${run.key ?? null}, ${run.contentHash}, ${writeExactJson(run.inputs)},

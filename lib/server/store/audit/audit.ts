@@ -139,7 +139,8 @@ export function createAuditStore(database: Database) {
     try {
       await write(rows);
     } catch (error) {
-      const failsForAll = rows.length === 1 || isStoreAway(error) || isFullDisk(error) || String(getErrorCode(error)).startsWith("SQLITE_BUSY");
+      const failsForAll =
+        rows.length === 1 || isStoreAway(error) || isFullDisk(error) || String(getErrorCode(error)).startsWith("SQLITE_BUSY");
       for (const row of rows) {
         if (failsForAll) failed.set(row, error);
         else await write([row]).catch((reason: unknown) => failed.set(row, reason));

@@ -119,7 +119,8 @@ export function createJobIndexStore(database: Database) {
             continue;
           }
           const row = toRow(updatedJob);
-          const isChanged = !storedJob || storedJob.createdMs !== updatedJob.createdMs || writeExactJson(toRow(storedJob)) !== writeExactJson(row);
+          const isChanged =
+            !storedJob || storedJob.createdMs !== updatedJob.createdMs || writeExactJson(toRow(storedJob)) !== writeExactJson(row);
           const key = isChanged ? await writeRow(trx, number, storedJob, updatedJob, { row, next }) : storedJob.key;
           if (isChanged)
             await recordUsage(trx, connectionId, {

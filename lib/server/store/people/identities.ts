@@ -11,7 +11,10 @@ export type StoredIdentity = Row<"identities">;
 export type ProviderSession = Row<"providerSessions">;
 
 export function createIdentityStore(database: Database) {
-  const findBySubject = prepareQuery(database, database.selectFrom("identities").selectAll().where("issuer", "=", "").where("subject", "=", ""));
+  const findBySubject = prepareQuery(
+    database,
+    database.selectFrom("identities").selectAll().where("issuer", "=", "").where("subject", "=", ""),
+  );
   return {
     find: (issuer: string, subject: string): Promise<StoredIdentity | undefined> => findBySubject(issuer, subject),
 

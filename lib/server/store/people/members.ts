@@ -62,7 +62,10 @@ export function createMemberStore(database: Database) {
     /** Deletes some guests of a host page, or some who were absent for a month. True if more may remain. Logs and usage keep their names. */
     async removeGuests(filter: { hostId: string } | { now: number }): Promise<boolean> {
       const guests = database.selectFrom("members").select("id").where("guestOf", "is not", null).limit(GUEST_BATCH_SIZE);
-      const condition = "hostId" in filter ? guests.where("guestOf", "=", filter.hostId) : guests.where("guestSeenAt", "<", filter.now - GUEST_RETENTION_MS);
+      const condition =
+        "hostId" in filter
+          ? guests.where("guestOf", "=", filter.hostId)
+          : guests.where("guestSeenAt", "<", filter.now - GUEST_RETENTION_MS);
       const deleteResult = await database.deleteFrom("members").where("id", "in", condition).executeTakeFirst();
       return Number(deleteResult.numDeletedRows) === GUEST_BATCH_SIZE;
     },

@@ -78,11 +78,7 @@ export function createSessionStore(database: Database) {
     },
 
     async list(memberId: string): Promise<Session[]> {
-      const rows = await selectSessions
-        .selectAll("sessions")
-        .where("sessions.memberId", "=", memberId)
-        .orderBy("usedAt", "desc")
-        .execute();
+      const rows = await selectSessions.selectAll("sessions").where("sessions.memberId", "=", memberId).orderBy("usedAt", "desc").execute();
       return rows.filter(({ id }) => !endingIds.has(id));
     },
 

@@ -34,7 +34,8 @@ async function listOlderJobs(exchange: LocalExchange): Promise<Response> {
   const includesStatus = (status: string) => query.status === undefined || query.status.some((word) => word === status);
   const wantsAllEnded = ENDED.every(includesStatus);
   const matches = ({ status, workflow_id }: LocalJob) =>
-    (status === undefined ? wantsAllEnded : includesStatus(status)) && (query.workflow_id === undefined || workflow_id === query.workflow_id);
+    (status === undefined ? wantsAllEnded : includesStatus(status)) &&
+    (query.workflow_id === undefined || workflow_id === query.workflow_id);
   const { queue_running, queue_pending } = await unwrap(exchange.server.queue());
   const pending = queue_pending.map((item) => toQueuedJob(item, "pending"));
   const activeJobs = [...pending, ...queue_running.map((item) => toQueuedJob(item, "in_progress"))];

@@ -33,7 +33,8 @@ async function isEmpty(backend: BlobBackend): Promise<boolean> {
   return first.done === true;
 }
 
-const foreignMessage = (reason: string) => `LIGHTDESK_BLOBS must be a folder that only this service uses: it ${reason}, which would be deleted.`;
+const foreignMessage = (reason: string) =>
+  `LIGHTDESK_BLOBS must be a folder that only this service uses: it ${reason}, which would be deleted.`;
 
 /** All writes to the folder wait for `claimed` first. */
 export function createGuardedBackend(backend: BlobBackend, claimed: () => Promise<void>): BlobBackend {

@@ -34,7 +34,8 @@ export async function removeDeadLeases({ database, processes, now }: Pick<LeaseO
   const living = await processes.live();
   const latestStartMs = now() - processes.lingersMs;
   const dead = leases.filter(
-    ({ holder, until, is_removal }) => !living.includes(getProcessId(holder)) && until - (is_removal ? REMOVAL_LEASE_MS : HOLD_LEASE_MS) <= latestStartMs,
+    ({ holder, until, is_removal }) =>
+      !living.includes(getProcessId(holder)) && until - (is_removal ? REMOVAL_LEASE_MS : HOLD_LEASE_MS) <= latestStartMs,
   );
   const holders = dead.map(({ holder }) => holder);
   if (dead.length === 0) return;

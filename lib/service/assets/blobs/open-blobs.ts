@@ -60,7 +60,14 @@ export function otherBlobStore(blobs: BlobSetting | undefined): Error {
 }
 
 type Settings = Pick<ServiceSettings, "blobs" | "bucketKeys" | "blobCacheBytes"> & Partial<Pick<ServiceSettings, "presignedSeconds">>;
-type OpenBlobsOptions = { settings: Settings; folders: Folders; database: Database; processes: Processes; now: () => number; log: ServiceLog };
+type OpenBlobsOptions = {
+  settings: Settings;
+  folders: Folders;
+  database: Database;
+  processes: Processes;
+  now: () => number;
+  log: ServiceLog;
+};
 
 export async function openBlobs({ settings, folders, database, processes, now, log }: OpenBlobsOptions): Promise<BlobStore> {
   const findReferenced: FindReferenced = (hashes) => withBlobRow(database, hashes);
@@ -82,14 +89,19 @@ export async function openBlobs({ settings, folders, database, processes, now, l
     log.error({ err: error }, "blob store unavailable");
   });
   await removeDeadLeases({ database, processes, now });
-  return createBlobStore(createGuardedBackend(backend, claimOnce), createLeases({ database, processes, named: withBlobRow, now, log }), findReferenced);
+  return createBlobStore(
+    createGuardedBackend(backend, claimOnce),
+    createLeases({ database, processes, named: withBlobRow, now, log }),
+    findReferenced,
+  );
 }
 
 /** Throws if the store lacks this database's files. Stores without a marker have none of them. */
 async function requireFilesCopied(backend: SharedBackend, database: Database): Promise<void> {
   if ((await backend.readMark()) !== undefined) return;
   const userAssets = query.selectFrom("assets").select("seq").where("owner_id", "<>", PUBLIC_OWNER).limit(1);
-  if (((await database.row(userAssets)) ?? (await database.row(query.selectFrom("user_files").select("path").limit(1)))) === undefined) return;
+  if (((await database.row(userAssets)) ?? (await database.row(query.selectFrom("user_files").select("path").limit(1)))) === undefined)
+    return;
   throw new ForeignBackendError(
     "LIGHTDESK_BLOBS names a store without this service's files. With the earlier setting, run npm run copy-blobs -- --to STORE, then start with the new one.",
   );

@@ -40,7 +40,9 @@ export async function removeEndedByIds(database: Database, userId: number, ids: 
     // Tests each row, so that the planner looks up a few ids instead of scanning the whole history.
     const isOwnEndedJob = ({ rowByRow }: StoreDialect) =>
       sql<boolean>`${rowByRow("user_id")} = ${userId} and ${rowByRow("state")} in (${sql.join(terminalStates)})`;
-    removed += await database.commitFreeing((tx) => tx.run(query.deleteFrom("jobs").where("id", "in", batch).where(isOwnEndedJob(tx.dialect))));
+    removed += await database.commitFreeing((tx) =>
+      tx.run(query.deleteFrom("jobs").where("id", "in", batch).where(isOwnEndedJob(tx.dialect))),
+    );
   }
   return removed;
 }

@@ -82,7 +82,8 @@ export async function toHistoryEntry(reader: Reader, job: StoredJob): Promise<st
   const texts = await readEntryTexts(reader, [job]);
   const result = getResult(job, texts.results);
   return (
-    result && formatObject(getError(job), { prompt: formatObject({ priority: job.number, prompt_id: job.id }, getInputs(job, texts)), ...result })
+    result &&
+    formatObject(getError(job), { prompt: formatObject({ priority: job.number, prompt_id: job.id }, getInputs(job, texts)), ...result })
   );
 }
 

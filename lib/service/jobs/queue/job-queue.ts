@@ -179,7 +179,8 @@ export function createSlots(
   async function take(entry: QueueEntry): Promise<void> {
     const freeRunner = pool.best(entry.kind, pool.free());
     const slot = freeRunner ? undefined : findEndingSlot(entry.kind);
-    if (freeRunner && isAccepting()) inBackground(withSlot(freeRunner, async (workerSlot) => runJobs(workerSlot, await claimAlone(entry, workerSlot))));
+    if (freeRunner && isAccepting())
+      inBackground(withSlot(freeRunner, async (workerSlot) => runJobs(workerSlot, await claimAlone(entry, workerSlot))));
     else if (slot) slot.entry = entry;
     else await putBack(entry);
   }

@@ -52,7 +52,10 @@ export async function removeEntries(tx: Transaction, userId: number, seqs: reado
 
 export function removeStale(tx: Transaction): Promise<void> {
   const isWaiting = "SELECT 1 FROM jobs WHERE seq = key::bigint AND state = 'pending' AND slot IS NULL";
-  return completeEntries(tx, `SELECT id FROM ${QUEUE_SCHEMA}.jobs WHERE locked_at IS NULL AND NOT EXISTS (${isWaiting}) LIMIT ${BATCH_SIZE}`);
+  return completeEntries(
+    tx,
+    `SELECT id FROM ${QUEUE_SCHEMA}.jobs WHERE locked_at IS NULL AND NOT EXISTS (${isWaiting}) LIMIT ${BATCH_SIZE}`,
+  );
 }
 
 async function completeEntries(tx: Transaction, idQuery: string, values: readonly unknown[] = []): Promise<void> {

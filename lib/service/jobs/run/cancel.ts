@@ -152,7 +152,8 @@ async function clearCancelled(database: Database, seq: number): Promise<void> {
     .orderBy("number", "desc")
     .limit(1);
   const attempt = await database.row(lostAttempt);
-  if (attempt?.address) await removeFromServer(createComfyServer(attempt.address), { promptId: attempt.prompt_id, clientId: attempt.client_id });
+  if (attempt?.address)
+    await removeFromServer(createComfyServer(attempt.address), { promptId: attempt.prompt_id, clientId: attempt.client_id });
 }
 
 /** Runs whose job was cancelled or taken over by another process. Ignores claims that are not committed yet. */

@@ -240,12 +240,29 @@ async function readClaimedJob(
     const extraData = readRecord(job.extra_data);
     const outputs = readStrings(job.outputs_to_execute);
     const graph = readGraph(job, details.remote !== undefined);
-    const claimedJob = { seq, id: job.id, userId: job.user_id, needs, ...details, graph, promptText: job.prompt, outputs, extraData, images };
+    const claimedJob = {
+      seq,
+      id: job.id,
+      userId: job.user_id,
+      needs,
+      ...details,
+      graph,
+      promptText: job.prompt,
+      outputs,
+      extraData,
+      images,
+    };
     return createRunning(claimedJob, events);
   } catch (error) {
     log.error({ err: error, job: job.id }, "stored job invalid");
     if (!details.isBegun) await begin(tx, { seq, fence: details.fence }, now());
-    await failJob(tx, { ...job, fence: details.fence }, "DamagedJob", "The stored job is damaged, so it cannot run. Submit it again.", now());
+    await failJob(
+      tx,
+      { ...job, fence: details.fence },
+      "DamagedJob",
+      "The stored job is damaged, so it cannot run. Submit it again.",
+      now(),
+    );
     if (details.remote) await endAttempt(tx, { seq, fence: details.fence }, "lost", now());
     return undefined;
   }

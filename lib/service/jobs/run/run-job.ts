@@ -212,7 +212,7 @@ async function end(
   staged: readonly StagedOutput[],
 ): Promise<void> {
   const at = now();
-    if (!(await isOwn(tx, job))) return; // cancelled just now or taken over: nothing is kept, and its stored bytes are dropped
+  if (!(await isOwn(tx, job))) return; // cancelled just now or taken over: nothing is kept, and its stored bytes are dropped
   // The runner rejected the job, or completed it before it reported anything.
   if (await begin(tx, job, at)) record.begin(at);
   const { storedOutputs, refusal } = await insertOutputs(tx, { id: job.id, userId: job.userId, at }, staged, record);

@@ -82,7 +82,7 @@ export function createRunRecord(jobId: string, graph: Graph, outputs: readonly s
         notes.push(["note", { prompt_id: jobId, timestamp: event.at, ...event.note }]);
         return;
       }
-            if (event.kind === "cached") return; // reported again for each node later
+      if (event.kind === "cached") return; // reported again for each node later
       if (event.kind === "start") {
         currentNode = { nodeId: event.nodeId, since: event.startMs };
         // Set at once, because the reporter sends ten times a second and a node reports nothing until its first rows are done.
@@ -124,7 +124,8 @@ export function createRunRecord(jobId: string, graph: Graph, outputs: readonly s
         ...notes,
       ];
       if (ending.kind === "success") return [...firstMessages, ["execution_success", { prompt_id: jobId, timestamp: at }]];
-      if (ending.kind === "error") return [...firstMessages, ["execution_error", { prompt_id: jobId, ...ending.error, executed, timestamp: at }]];
+      if (ending.kind === "error")
+        return [...firstMessages, ["execution_error", { prompt_id: jobId, ...ending.error, executed, timestamp: at }]];
       const node_id = currentNode?.nodeId ?? progress.current_node ?? "";
       return [
         ...firstMessages,

@@ -4,7 +4,18 @@ import { invertRaster } from "@/lib/service/images/geometry";
 import { addNoise } from "@/lib/service/images/normal-noise";
 import { sameSize, createStages } from "@/lib/service/images/raster";
 import { fitRaster } from "@/lib/service/images/scale";
-import { createBareImageField, createComboField, createField, createImageField, createMaskField, type NodeDefinition, NodeFailure, toOptional, createOutput, createPixelField } from "../definition";
+import {
+  createBareImageField,
+  createComboField,
+  createField,
+  createImageField,
+  createMaskField,
+  type NodeDefinition,
+  NodeFailure,
+  toOptional,
+  createOutput,
+  createPixelField,
+} from "../definition";
 
 export const imageBatch: NodeDefinition = {
   name: "ImageBatch",
@@ -88,7 +99,9 @@ export const imageBlend: NodeDefinition = {
     context.claim(lowerImage, Math.max(...counts) + (sameSize(lowerImage, upperImage) ? 0 : upperImage.frames.length));
     const nextStage = createStages(context.tick, 2);
     const fittedRaster = fitRaster(upperImage, lowerImage, "bicubic", nextStage());
-    return { values: [blendRasters(lowerImage, fittedRaster, inputs.choice("blend_mode", blendModes), inputs.number("blend_factor"), nextStage())] };
+    return {
+      values: [blendRasters(lowerImage, fittedRaster, inputs.choice("blend_mode", blendModes), inputs.number("blend_factor"), nextStage())],
+    };
   },
 };
 

@@ -60,7 +60,8 @@ export const loadImageMask: NodeDefinition = {
     const channel = inputs.choice("channel", channels);
     const nextStage = createStages(context.tick, 2);
     const { image, alpha } = await loadFile(inputs.text("image"), context, nextStage());
-    if (channel !== "alpha") return { values: [extractChannelMask(image, channel === "red" ? 0 : channel === "green" ? 1 : 2, nextStage())] };
+    if (channel !== "alpha")
+      return { values: [extractChannelMask(image, channel === "red" ? 0 : channel === "green" ? 1 : 2, nextStage())] };
     return { values: [alpha ? invertRaster(alpha, nextStage()) : createEmptyMask(image)] };
   },
 };
@@ -90,7 +91,11 @@ export const solidMaskNode: NodeDefinition = {
   displayName: "Create Solid Mask",
   description: "Makes a mask of one value.",
   category: "image/mask",
-  inputs: [createField("FLOAT", "value", { default: 1, min: 0, max: 1, step: 0.01 }), createPixelField("width", 512, 1), createPixelField("height", 512, 1)],
+  inputs: [
+    createField("FLOAT", "value", { default: 1, min: 0, max: 1, step: 0.01 }),
+    createPixelField("width", 512, 1),
+    createPixelField("height", 512, 1),
+  ],
   outputs: [createOutput("MASK")],
   run(inputs, context) {
     const size = { width: inputs.number("width"), height: inputs.number("height") };

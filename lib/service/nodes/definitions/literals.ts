@@ -22,9 +22,14 @@ export const primitiveInt = createPrimitive(
   (inputs) => ({ values: [inputs.integer("value")] }),
 );
 
-export const primitiveFloat = createPrimitive("FLOAT", "Float", createField("FLOAT", "value", { min: -BOUND, max: BOUND, step: 0.1 }), (inputs) => ({
-  values: [inputs.number("value")],
-}));
+export const primitiveFloat = createPrimitive(
+  "FLOAT",
+  "Float",
+  createField("FLOAT", "value", { min: -BOUND, max: BOUND, step: 0.1 }),
+  (inputs) => ({
+    values: [inputs.number("value")],
+  }),
+);
 
 export const primitiveString = createPrimitive("STRING", "Text", createField("STRING", "value", { multiline: false }), (inputs) => ({
   values: [inputs.text("value")],

@@ -15,7 +15,17 @@ import {
 } from "@/lib/service/images/geometry";
 import { type Raster, roundHalfEven, type Size, createStages } from "@/lib/service/images/raster";
 import { cropToShape, scaleMethods, scaleRaster } from "@/lib/service/images/scale";
-import { createBareImageField, createListField, createComboField, createField, createImageField, createMaskField, type NodeDefinition, createOutput, createPixelField } from "../definition";
+import {
+  createBareImageField,
+  createListField,
+  createComboField,
+  createField,
+  createImageField,
+  createMaskField,
+  type NodeDefinition,
+  createOutput,
+  createPixelField,
+} from "../definition";
 
 function getTargetSize(image: Raster, width: number, height: number): Size {
   if (width === 0 && height === 0) return image;
@@ -78,7 +88,13 @@ export const imageCrop: NodeDefinition = {
   displayName: "Crop Image (DEPRECATED)",
   description: "Cuts a rectangle out of images. What would lie outside is left out.",
   category: "image/transform",
-  inputs: [createImageField(), createPixelField("width", 512, 1), createPixelField("height", 512, 1), createPixelField("x", 0, 0), createPixelField("y", 0, 0)],
+  inputs: [
+    createImageField(),
+    createPixelField("width", 512, 1),
+    createPixelField("height", 512, 1),
+    createPixelField("x", 0, 0),
+    createPixelField("y", 0, 0),
+  ],
   outputs: [createOutput("IMAGE")],
   deprecated: true,
   run(inputs, context) {
@@ -176,7 +192,8 @@ export const imageToMask: NodeDefinition = {
     const raster = inputs.image("image");
     const channel = inputs.choice("channel", channels);
     context.claim(raster, raster.frames.length);
-    if (channel !== "alpha") return { values: [extractChannelMask(raster, channel === "red" ? 0 : channel === "green" ? 1 : 2, context.tick)] };
+    if (channel !== "alpha")
+      return { values: [extractChannelMask(raster, channel === "red" ? 0 : channel === "green" ? 1 : 2, context.tick)] };
     return { values: [solidMask(raster, 1, raster.frames.length)] };
   },
 };

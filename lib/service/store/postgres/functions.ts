@@ -92,7 +92,7 @@ export const postgresCounters = [
   createStatementTrigger("assets", "assets_let_go", deleted, subtractStorage),
   createStatementTrigger("asset_tags", "tags_counted_in", inserted, countTagsIn),
   createStatementTrigger("asset_tags", "tags_counted_out", deleted, countTagsOut),
-    // A deleted asset's row is removed before its tags, so the owner of the tags must be looked up before that.
+  // A deleted asset's row is removed before its tags, so the owner of the tags must be looked up before that.
   `
 CREATE FUNCTION tags_counted_out_with_asset() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
   UPDATE tag_counts SET n = n - 1 WHERE owner_id = old.owner_id AND tag IN (SELECT tag FROM asset_tags WHERE asset_seq = old.seq);

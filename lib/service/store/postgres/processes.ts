@@ -124,8 +124,8 @@ export function createPostgresProcesses(database: Database, url: string, log: Se
     async close() {
       isClosed = true;
       clearTimeout(timer);
-            // The next process to notice takes over the remaining work. If this update fails, the lease expires later.
-            await line.ask(`UPDATE ${PROCESSES} SET seen_at = '-infinity' WHERE id = $1`, [id]).catch(() => undefined);
+      // The next process to notice takes over the remaining work. If this update fails, the lease expires later.
+      await line.ask(`UPDATE ${PROCESSES} SET seen_at = '-infinity' WHERE id = $1`, [id]).catch(() => undefined);
       await line.close();
     },
   };

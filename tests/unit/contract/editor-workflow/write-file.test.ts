@@ -282,7 +282,9 @@ test("keeps values behind a class's own when a list grows or a choice changes", 
   const ownInfo = { ...info, ...objectInfoSchema.parse({ Grows: grows }) };
   const growing = net([{ id: 1, type: "Grows", values: [1, "kept by the pack", 5] }]);
   const more = { "1": { class_type: "Grows", inputs: { size: 2 } } };
-  expect(listOf(createEditableFile(growing, ownInfo).withValues(more).file.nodes)).toMatchObject([{ widgets_values: [2, "kept by the pack", 5] }]);
+  expect(listOf(createEditableFile(growing, ownInfo).withValues(more).file.nodes)).toMatchObject([
+    { widgets_values: [2, "kept by the pack", 5] },
+  ]);
   const choosing = net([{ id: 2, type: "Chooser", values: ["by", 1.5, 7, "kept by the pack"] }]);
   const none = { "2": { class_type: "Chooser", inputs: { mode: "none", last: 7 } } };
   expect(listOf(createEditableFile(choosing, ownInfo).withValues(none).file.nodes)).toMatchObject([

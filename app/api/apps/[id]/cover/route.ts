@@ -6,5 +6,7 @@ import { failed } from "@/lib/shared/result";
 
 export const GET = resourceRoute("viewAppCover", "runner", openApp, async (context, app) => {
   const { cover } = app;
-  return cover === undefined ? failed(createFailure("NOT_FOUND", "This app has no cover.")) : fetchThumbnail(context, app, { asset: cover });
+  return cover === undefined
+    ? failed(createFailure("NOT_FOUND", "This app has no cover."))
+    : fetchThumbnail(context, app, { asset: cover });
 });

@@ -17,7 +17,11 @@ const bodyInputsSchema = z
   .array(z.string().max(1000))
   .max(100)
   .transform((ids) => parseInputIds(ids.join(",")));
-const bodySchema = z.object({ format: formatSchema, inputs: bodyInputsSchema.optional(), ids: z.array(idSchema.min(1)).min(1).max(MAX_IDS) });
+const bodySchema = z.object({
+  format: formatSchema,
+  inputs: bodyInputsSchema.optional(),
+  ids: z.array(idSchema.min(1)).min(1).max(MAX_IDS),
+});
 
 export const GET = guarded(guardOptions, async ({ request, annotateAudit, ...context }) => {
   const search = getSearchParams(request);

@@ -5,7 +5,11 @@ import { type AuthedContext } from "@/lib/server/context";
 import { getIdParam } from "@/lib/server/requests/read-request";
 import { toEmptyResponse, toJsonResponse } from "@/lib/server/requests/responses";
 
-const requirements = { role: "admin", recent: true, about: (context: AuthedContext) => describeMemberChange(context, getIdParam(context)) } as const;
+const requirements = {
+  role: "admin",
+  recent: true,
+  about: (context: AuthedContext) => describeMemberChange(context, getIdParam(context)),
+} as const;
 
 export const PUT = consoleBodyRoute("changeMember", requirements, memberChangeSchema, async (context, body) => {
   const id = getIdParam(context);
