@@ -14,7 +14,7 @@ import { CopyButton } from "@/components/ui/controls/copy-button";
 import { Options, Select } from "@/components/ui/controls/fields";
 import { useRunKey } from "@/components/ui/hooks/page-keys";
 import { ButtonLink, Link } from "@/components/ui/link";
-import { toInitial, type TimedValue, useLive } from "@/lib/browser/live/use-live";
+import { type TimedValue, toInitial, useLive } from "@/lib/browser/live/use-live";
 import { persisted, tabStorage } from "@/lib/browser/persisted";
 import { apiPath, withQuery } from "@/lib/browser/urls";
 import { type AppField, type AppView } from "@/lib/contract/apps/app";

@@ -1,5 +1,5 @@
 import { withQuery } from "@/lib/browser/urls";
-import { toSearchValues, type Params, parseSearch, type ValuesOf } from "@/lib/contract/params";
+import { type Params, parseSearch, toSearchValues, type ValuesOf } from "@/lib/contract/params";
 
 export const whoseApps = ["all", "mine", "team", "favourites"] as const;
 export const appsParams = {

@@ -17,7 +17,7 @@ import { ButtonLink, Link, useRouter } from "@/components/ui/link";
 import { Picture } from "@/components/ui/pictures/picture";
 import { showToast } from "@/components/ui/toast-store";
 import { callApi } from "@/lib/browser/api";
-import { toInitial, type TimedValue, useLive } from "@/lib/browser/live/use-live";
+import { type TimedValue, toInitial, useLive } from "@/lib/browser/live/use-live";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { apiPath, withQuery } from "@/lib/browser/urls";
 import { type AppCard, type AppsAnswer, type AppView } from "@/lib/contract/apps/app";

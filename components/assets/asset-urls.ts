@@ -9,7 +9,7 @@ import { showToast } from "@/components/ui/toast-store";
 import { saveUrl } from "@/lib/browser/files/save-file";
 import { readFailure } from "@/lib/browser/read-answer";
 import { toFailure } from "@/lib/browser/read-failure";
-import { apiPath, type ThumbnailEdge, createThumbnailUrl, createViewUrl, withQuery } from "@/lib/browser/urls";
+import { apiPath, createThumbnailUrl, createViewUrl, type ThumbnailEdge, withQuery } from "@/lib/browser/urls";
 import { isNotFound } from "@/lib/contract/failure";
 import { type AssetView, getAssetFile } from "@/lib/contract/views/asset-view";
 

@@ -1,6 +1,6 @@
 import { withQuery } from "@/lib/browser/urls";
 import { MASK_LAYER_TAG } from "@/lib/contract/assets/file-refs";
-import { toSearchValues, type Params, parseSearch, type ValuesOf } from "@/lib/contract/params";
+import { type Params, parseSearch, toSearchValues, type ValuesOf } from "@/lib/contract/params";
 import { type AssetsAnswer, type AssetsQuery } from "@/lib/contract/schemas/asset";
 import { type AssetView, toAssetView } from "@/lib/contract/views/asset-view";
 import { tileSizes } from "./gallery/gallery-layout";

@@ -16,7 +16,7 @@ import { Button } from "@/components/ui/controls/button";
 import { useDropTarget } from "@/components/ui/hooks/use-drop-target";
 import { useRouter } from "@/components/ui/link";
 import { type DroppedFiles, readDrop } from "@/lib/browser/files/dropped-files";
-import { toInitial, type TimedValue, useLive } from "@/lib/browser/live/use-live";
+import { type TimedValue, toInitial, useLive } from "@/lib/browser/live/use-live";
 import { type Capability } from "@/lib/contract/capabilities";
 import { type Failure } from "@/lib/contract/failure";
 import { type UserdataFile } from "@/lib/contract/operations/files";

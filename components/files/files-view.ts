@@ -3,7 +3,7 @@ import { addFolderPath, ROOT_FOLDER } from "@/lib/contract/assets/file-refs";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { countSkipped } from "@/lib/contract/json/readers";
 import { type UserdataFile } from "@/lib/contract/operations/files";
-import { toSearchValues, type Params, type ValuesOf } from "@/lib/contract/params";
+import { type Params, toSearchValues, type ValuesOf } from "@/lib/contract/params";
 import { toMilliseconds } from "@/lib/contract/times";
 
 export type FileRow = {

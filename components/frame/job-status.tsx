@@ -2,7 +2,7 @@ import { useTranslations } from "next-intl";
 import { type ReactNode } from "react";
 import { StatusBadge, type Tone } from "@/components/ui/status-badge";
 import { useClampedNow } from "@/components/ui/time/relative-time";
-import { type ExpectedRun, getExpectedShare, estimateTimeLeft, toSpan } from "@/lib/contract/jobs/expected-run";
+import { estimateTimeLeft, type ExpectedRun, getExpectedShare, toSpan } from "@/lib/contract/jobs/expected-run";
 import { type JobState, toJobState } from "@/lib/contract/jobs/job-list";
 import { type RunningNode } from "@/lib/contract/views/job-view";
 

@@ -8,7 +8,7 @@ import { Picture } from "@/components/ui/pictures/picture";
 import { ProgressBar } from "@/components/ui/skeleton";
 import { RelativeTime, RunningDuration } from "@/components/ui/time/relative-time";
 import { type LiveValue } from "@/lib/browser/live/use-live";
-import { toJobHref, shortId, createThumbnailUrl, withQuery } from "@/lib/browser/urls";
+import { createThumbnailUrl, shortId, toJobHref, withQuery } from "@/lib/browser/urls";
 import { hasFeature } from "@/lib/contract/connections";
 import { isAddressableId } from "@/lib/contract/params";
 import { getKindByName } from "@/lib/contract/views/outputs-view";

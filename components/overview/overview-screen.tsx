@@ -13,7 +13,7 @@ import { buttonStyle } from "@/components/ui/controls/button";
 import { Link } from "@/components/ui/link";
 import { ToneIcon } from "@/components/ui/status-badge";
 import { RelativeTime } from "@/components/ui/time/relative-time";
-import { toInitial, type LiveValue, type TimedValue, useLive } from "@/lib/browser/live/use-live";
+import { type LiveValue, type TimedValue, toInitial, useLive } from "@/lib/browser/live/use-live";
 import { withQuery } from "@/lib/browser/urls";
 import { type AuditPage } from "@/lib/contract/audit/audit";
 import { type Failure } from "@/lib/contract/failure";

@@ -11,7 +11,7 @@ import { usePathname } from "@/components/ui/link";
 import { selectedTimeZone } from "@/components/ui/time/use-time-format";
 import { showToast } from "@/components/ui/toast-store";
 import { callApi } from "@/lib/browser/api";
-import { type DroppedFiles, createDropped, readDrop, readFileInput } from "@/lib/browser/files/dropped-files";
+import { createDropped, type DroppedFiles, readDrop, readFileInput } from "@/lib/browser/files/dropped-files";
 import { withQuery } from "@/lib/browser/urls";
 import { hasFeature } from "@/lib/contract/connections";
 import { type UploadRequest } from "./uploads/upload-item";

@@ -19,7 +19,7 @@ import { query, type Reader } from "./store/database";
 import { openPostgres } from "./store/postgres/database";
 import { listLiveProcesses } from "./store/postgres/processes";
 import { openDatabase } from "./store/sqlite";
-import { getDatabasePath, ensureStoreId, requireRows } from "./store/store-location";
+import { ensureStoreId, getDatabasePath, requireRows } from "./store/store-location";
 
 type BlobCopyOptions = {
   dataDir: string;

@@ -11,7 +11,7 @@ import { readMemory } from "@/components/run/workflow/workflow-memory";
 import { callApi } from "@/lib/browser/api";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { type AppAccess, type AppDefinition, type AppLimits, type AppView } from "@/lib/contract/apps/app";
-import { createAppDraft, type AppPin, findOmittedInputs } from "@/lib/contract/apps/draft";
+import { type AppPin, createAppDraft, findOmittedInputs } from "@/lib/contract/apps/draft";
 import { isEditorFile } from "@/lib/contract/editor-workflow/file";
 import { parseJson } from "@/lib/contract/json/parse-json";
 import { type ObjectInfo } from "@/lib/contract/schemas/object-info";

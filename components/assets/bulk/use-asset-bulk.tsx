@@ -6,7 +6,7 @@ import { useFeature } from "@/components/frame/connection/connection-context";
 import { failureText } from "@/components/frame/failure/fault-owner";
 import { Button } from "@/components/ui/controls/button";
 import { type Tone } from "@/components/ui/status-badge";
-import { affectsAllCalls, type BatchOutcome, callWithRetry, runInBatches, readAllPages, type Work } from "@/lib/browser/bulk/bulk-calls";
+import { affectsAllCalls, type BatchOutcome, callWithRetry, readAllPages, runInBatches, type Work } from "@/lib/browser/bulk/bulk-calls";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { isMissingOperation } from "@/lib/contract/failure";
 import { type AssetsAnswer, type AssetsQuery } from "@/lib/contract/schemas/asset";

@@ -8,11 +8,11 @@ import { LoadingBlocks } from "@/components/ui/skeleton";
 import { FileName } from "@/components/ui/truncated";
 import { callApi } from "@/lib/browser/api";
 import { type ApiFailure } from "@/lib/browser/read-failure";
-import { toJobHref, createThumbnailUrl, withQuery } from "@/lib/browser/urls";
+import { createThumbnailUrl, toJobHref, withQuery } from "@/lib/browser/urls";
 import { isMissingOperation } from "@/lib/contract/failure";
 import { object, text } from "@/lib/contract/json/readers";
 import { type JobDetail } from "@/lib/contract/schemas/job";
-import { listOutputs, getMediaKind } from "@/lib/contract/views/outputs-view";
+import { getMediaKind,listOutputs } from "@/lib/contract/views/outputs-view";
 import { KindIcon } from "../asset-picture";
 import { assetHref } from "../asset-urls";
 

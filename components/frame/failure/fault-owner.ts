@@ -1,5 +1,5 @@
 import { type useTranslations } from "next-intl";
-import { getCodeByStatus, type ErrorCode, type Failure, type QUEUE_FULL } from "@/lib/contract/failure";
+import { type ErrorCode, type Failure, getCodeByStatus, type QUEUE_FULL } from "@/lib/contract/failure";
 
 type FaultOwner = "us" | "service" | "key" | "network" | "request" | "rights";
 /** Failures that only a browser can meet, besides the console's own codes. */

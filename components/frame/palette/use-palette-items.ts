@@ -2,7 +2,7 @@ import { useTranslations } from "next-intl";
 import { useTheme } from "next-themes";
 import { useRouter } from "@/components/ui/link";
 import { useTimeFormat } from "@/components/ui/time/use-time-format";
-import { toJobHref, shortId, withQuery } from "@/lib/browser/urls";
+import { shortId, toJobHref, withQuery } from "@/lib/browser/urls";
 import { toJobState } from "@/lib/contract/jobs/job-list";
 import { isAddressableId } from "@/lib/contract/params";
 import { hasRole } from "@/lib/contract/people/roles";

@@ -11,7 +11,7 @@ import { Dialog } from "@/components/ui/dialog";
 import { ButtonLink } from "@/components/ui/link";
 import { type Tone } from "@/components/ui/status-badge";
 import { type ApiFailure } from "@/lib/browser/read-failure";
-import { toJobHref, shortId, withQuery } from "@/lib/browser/urls";
+import { shortId, toJobHref, withQuery } from "@/lib/browser/urls";
 import { type JobState } from "@/lib/contract/jobs/job-list";
 import { type MaskedInput, someSeed } from "../actions/resubmission";
 import { runAgain } from "../actions/run-again";

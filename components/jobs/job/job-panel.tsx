@@ -14,7 +14,7 @@ import { LoadingBlocks } from "@/components/ui/skeleton";
 import { ClampedClock } from "@/components/ui/time/relative-time";
 import { FileName } from "@/components/ui/truncated";
 import { useLive } from "@/lib/browser/live/use-live";
-import { toJobHref, getNewTabProps, shortId, createThumbnailUrl, createViewUrl, withQuery } from "@/lib/browser/urls";
+import { createThumbnailUrl, createViewUrl, getNewTabProps, shortId, toJobHref, withQuery } from "@/lib/browser/urls";
 import { type JobDetail } from "@/lib/contract/schemas/job";
 import { JobPanelFrame } from "../list/list-screen";
 import { JobActionResult, JobActions, useJobActions } from "./job-actions";

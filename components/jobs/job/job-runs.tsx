@@ -5,7 +5,7 @@ import { cn } from "@/components/ui/cn";
 import { Link } from "@/components/ui/link";
 import { durationText } from "@/components/ui/time/relative-time";
 import { useOnce } from "@/lib/browser/live/use-live";
-import { toJobHref, shortId, withQuery } from "@/lib/browser/urls";
+import { shortId, toJobHref, withQuery } from "@/lib/browser/urls";
 import { type JobState } from "@/lib/contract/jobs/job-list";
 import { isAddressableId } from "@/lib/contract/params";
 import { type JobsAnswer } from "@/lib/contract/schemas/job";

@@ -16,7 +16,7 @@ import { Link } from "@/components/ui/link";
 import { ClampedClock } from "@/components/ui/time/relative-time";
 import { useNumberFormat } from "@/components/ui/time/use-time-format";
 import { OutputList } from "@/components/viewer/output-list";
-import { toInitial, type TimedValue, useLive, useOnce } from "@/lib/browser/live/use-live";
+import { type TimedValue, toInitial, useLive, useOnce } from "@/lib/browser/live/use-live";
 import { withQuery } from "@/lib/browser/urls";
 import { type Failure } from "@/lib/contract/failure";
 import { isAddressableId } from "@/lib/contract/params";

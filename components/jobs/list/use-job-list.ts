@@ -4,7 +4,7 @@ import { usePausedRows } from "@/components/data-table/paused-rows";
 import { createSelection } from "@/components/data-table/selection/selection";
 import { useConnection } from "@/components/frame/connection/connection-context";
 import { type ListAddress, type ListState, useListState } from "@/components/frame/list/list-state";
-import { toInitial, type LiveValue, type TimedValue, useLive } from "@/lib/browser/live/use-live";
+import { type LiveValue, type TimedValue, toInitial, useLive } from "@/lib/browser/live/use-live";
 import { apiPath } from "@/lib/browser/urls";
 import { type JobSearchQuery } from "@/lib/contract/console";
 import { type Failure } from "@/lib/contract/failure";

@@ -4,7 +4,7 @@ import { type ColumnStyle } from "@/components/data-table/table-columns";
 import { Button } from "@/components/ui/controls/button";
 import { durationText, RunningDuration } from "@/components/ui/time/relative-time";
 import { shortId } from "@/lib/browser/urls";
-import { type ExpectedRun, estimateTimeLeft, type TimeRange, toSpan } from "@/lib/contract/jobs/expected-run";
+import { estimateTimeLeft, type ExpectedRun, type TimeRange, toSpan } from "@/lib/contract/jobs/expected-run";
 import { type JobWaits } from "@/lib/contract/runners/runners";
 import { type CellWords } from "../columns/cells";
 import { column, jobColumns, jobColumnStyles, selectColumn } from "../columns/columns";

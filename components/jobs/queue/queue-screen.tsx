@@ -13,7 +13,7 @@ import { useOnFirstInteraction } from "@/components/ui/hooks/use-on-first-intera
 import { ResultLine } from "@/components/ui/result-line";
 import { useReadingFrom, useRenderedMs } from "@/components/ui/time/use-now";
 import { type ClearAllResult } from "@/lib/browser/bulk/bulk-calls";
-import { toInitial, type TimedValue, useLive } from "@/lib/browser/live/use-live";
+import { type TimedValue, toInitial, useLive } from "@/lib/browser/live/use-live";
 import { withQuery } from "@/lib/browser/urls";
 import { type Failure } from "@/lib/contract/failure";
 import { type QueueAnswer } from "@/lib/contract/schemas/job";

@@ -7,7 +7,7 @@ import { FailureNotice } from "@/components/ui/empty-state";
 import { ButtonLink } from "@/components/ui/link";
 import { ProgressBar } from "@/components/ui/skeleton";
 import { ToneIcon } from "@/components/ui/status-badge";
-import { getNewTabProps, createViewUrl, withQuery } from "@/lib/browser/urls";
+import { createViewUrl, getNewTabProps, withQuery } from "@/lib/browser/urls";
 import { formatBytes } from "@/lib/shared/format";
 import { findAsset, type SavedMask, type SaveFailure, type SaveState, type SaveStep } from "../file/mask-session";
 import { MAX_BYTES } from "../file/picture-file";

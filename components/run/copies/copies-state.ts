@@ -9,15 +9,15 @@ import { writeExactJson } from "@/lib/contract/json/exact-json";
 import {
   anyText,
   anything,
+  filter,
   isTrue,
   list,
   number,
   object,
   oneOf,
-  withFallback,
   type ReadBy,
   text,
-  filter,
+  withFallback,
 } from "@/lib/contract/json/readers";
 import { isIdempotencyKey } from "@/lib/contract/workflow/submission";
 import { type RunOutcome } from "../submit/attempt";

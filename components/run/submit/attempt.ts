@@ -10,21 +10,21 @@ import { type ApiFailure } from "@/lib/browser/read-failure";
 import { withQuery } from "@/lib/browser/urls";
 import { type Failure, readNodeErrors } from "@/lib/contract/failure";
 import { objectOf } from "@/lib/contract/json/json";
-import { isTrue, list, number, object, withFallback, type ReadBy, text, filter } from "@/lib/contract/json/readers";
+import { filter,isTrue, list, number, object, type ReadBy, text, withFallback } from "@/lib/contract/json/readers";
 import { type NodeErrors } from "@/lib/contract/schemas/execution";
 import { type JobsAnswer } from "@/lib/contract/schemas/job";
 import { readSecretPlaces, type SecretPlace } from "@/lib/contract/secrets/secret-places";
 import {
   BATCH_HEADER,
   type BatchRef,
+  couldHaveStarted,
+  formatBatch,
+  getSubmittedJob,
   IDEMPOTENCY_HEADER,
   isIdempotencyKey,
   LABEL_HEADER,
-  couldHaveStarted,
   RERUN_HEADER,
   type SubmissionReport,
-  getSubmittedJob,
-  formatBatch,
 } from "@/lib/contract/workflow/submission";
 import { ACT_HEADER } from "@/lib/shared/headers";
 import { type Result } from "@/lib/shared/result";

@@ -2,7 +2,7 @@ import { useTranslations } from "next-intl";
 import { useConnection, useConnectionParam } from "@/components/frame/connection/connection-context";
 import { CopyButton } from "@/components/ui/controls/copy-button";
 import { Link } from "@/components/ui/link";
-import { toJobHref, type QueryValues, shortId, withQuery } from "@/lib/browser/urls";
+import { type QueryValues, shortId, toJobHref, withQuery } from "@/lib/browser/urls";
 
 /** Job URLs that keep the jobs' connection: the given one, otherwise the page's. */
 export function useJobHrefs(jobName?: string) {

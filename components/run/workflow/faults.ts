@@ -7,7 +7,7 @@ import { own } from "@/lib/contract/json/own";
 import { type NodeError, type NodeErrors } from "@/lib/contract/schemas/execution";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
-import { findDanglingLinks, findCycle, getNodeName } from "@/lib/contract/workflow/graph";
+import { findCycle, findDanglingLinks, getNodeName } from "@/lib/contract/workflow/graph";
 import { getDrawing } from "@/lib/contract/workflow/workflow-name";
 
 /** `isSure`: no service could run it. Otherwise only the service's list of nodes says so, which may be out of date. */

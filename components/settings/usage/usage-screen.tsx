@@ -11,14 +11,14 @@ import { EmptyState } from "@/components/ui/empty-state";
 import { useRouter } from "@/components/ui/link";
 import { durationText } from "@/components/ui/time/relative-time";
 import { useNumberFormat, useTimeFormat } from "@/components/ui/time/use-time-format";
-import { toInitial, type TimedValue, useLive } from "@/lib/browser/live/use-live";
+import { type TimedValue, toInitial, useLive } from "@/lib/browser/live/use-live";
 import { apiPath, withQuery } from "@/lib/browser/urls";
 import { type Failure } from "@/lib/contract/failure";
 import { toSearchValues } from "@/lib/contract/params";
 import {
-  sumUsage,
   type Amount,
   amountNames,
+  sumUsage,
   type UsageConnection,
   type UsageFigures,
   usageParams,

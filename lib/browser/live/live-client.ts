@@ -7,15 +7,15 @@ import { isObject, type JsonObject, objectOf, textOf } from "@/lib/contract/json
 import { parseExactJson } from "@/lib/contract/json/parse-json";
 import { recordSkipped } from "@/lib/contract/json/readers";
 import {
+  getPathTopic,
+  getRowId,
+  getTopicPath,
   isLiveEvent,
   LIVE_PATH,
   type LiveEvent,
   MAX_TOPICS,
-  getPathTopic,
   parseTopic,
-  getRowId,
   rowFields,
-  getTopicPath,
 } from "@/lib/contract/live";
 import { type ApiResponse, callApi, notifyResponse, onResponse } from "../api";
 import { type ApiFailure, isFailure } from "../read-failure";

@@ -15,7 +15,7 @@ import {
   idSchema,
   nameSchema,
 } from "./definition";
-import { type AppProblem, checkValue, formatProblem, addDefault } from "./fill";
+import { addDefault,type AppProblem, checkValue, formatProblem } from "./fill";
 
 export {
   type AppControl,

@@ -2,10 +2,10 @@
 
 import { isObject } from "../json/json";
 import { own } from "../json/own";
-import { type Definition, type EditorNode, INSIDE_END, INSIDE_START, type Net, nodesById, memoize, type Slot } from "./file";
+import { type Definition, type EditorNode, INSIDE_END, INSIDE_START, memoize, type Net, nodesById, type Slot } from "./file";
 import { BYPASSED, isNeverSent, isNote, isPrimitive, MUTED, parseTunnel } from "./node-kinds";
-import { toGraphId, type LinkContext, type NodeLocation, type Scope, getSlots } from "./slots";
-import { type Value, getUseValue } from "./value-of-use";
+import { getSlots,type LinkContext, type NodeLocation, type Scope, toGraphId } from "./slots";
+import { getUseValue,type Value } from "./value-of-use";
 import { getValueLocation } from "./values";
 
 export type Source =

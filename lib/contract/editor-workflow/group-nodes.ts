@@ -8,7 +8,6 @@ import {
   type Definition,
   type EditorLink,
   type EditorNode,
-  toIdText,
   INSIDE_END,
   INSIDE_START,
   listOf,
@@ -16,9 +15,10 @@ import {
   type Port,
   readNode,
   type Slot,
+  toIdText,
 } from "./file";
 import { isNote, isReroute } from "./node-kinds";
-import { orderClassInputs, toListedValues, readWidgets } from "./values";
+import { orderClassInputs, readWidgets,toListedValues } from "./values";
 
 const GROUP_PREFIX = /^workflow[>/]/;
 

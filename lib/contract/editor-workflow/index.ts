@@ -5,20 +5,20 @@ import { isObject, type JsonObject, objectOf } from "../json/json";
 import { own } from "../json/own";
 import { parseJson } from "../json/parse-json";
 import { listInputs } from "../nodes/dynamic-inputs";
-import { type FillOptions, isFileName, drawChoices, replacePlaceholders } from "../nodes/fill-texts";
+import { drawChoices, type FillOptions, isFileName, replacePlaceholders } from "../nodes/fill-texts";
 import { getSettings } from "../nodes/input-spec";
 import { type Graph, type GraphNode } from "../schemas/graph";
 import { type ObjectInfo } from "../schemas/object-info";
 import { workflowLimits } from "../workflow/read-workflow";
 import { hasSavedInputs, isSameJson, readSavedInputs } from "./drawing";
-import { type Definition, type EditorFile, type EditorNode, toIdText, isEditorFile, listOf, readEditorFile } from "./file";
-import { findSource, findSetter } from "./follow";
+import { type Definition, type EditorFile, type EditorNode, isEditorFile, listOf, readEditorFile,toIdText } from "./file";
+import { findSetter,findSource } from "./follow";
 import { expandGroupNode, isGroupNode } from "./group-nodes";
-import { isNeverSent, isRunning, isSwitch, getLinkedNodeIds, parseTunnel } from "./node-kinds";
-import { type EditorNotice, type EditorProblem, roundToStep, findProblems, toSentValue, UNNAMED, createWidgetFinder } from "./sent-values";
-import { toGraphId, type LinkContext, type NodeLocation, type Scope, getSlots } from "./slots";
-import { type Value, getHostValue } from "./value-of-use";
-import { type ValueLocation, getValueLocation, type Widget, readWidgets } from "./values";
+import { getLinkedNodeIds, isNeverSent, isRunning, isSwitch, parseTunnel } from "./node-kinds";
+import { createWidgetFinder,type EditorNotice, type EditorProblem, findProblems, roundToStep, toSentValue, UNNAMED } from "./sent-values";
+import { getSlots,type LinkContext, type NodeLocation, type Scope, toGraphId } from "./slots";
+import { getHostValue,type Value } from "./value-of-use";
+import { getValueLocation, readWidgets,type ValueLocation, type Widget } from "./values";
 
 export { type EditorNotice, type EditorProblem } from "./sent-values";
 

@@ -1,24 +1,24 @@
 import { withSpellingsOf } from "../json/exact-json";
 import { isObject, type JsonObject, objectOf } from "../json/json";
 import { own } from "../json/own";
-import { listInputs, isDynamicCombo, listDeclaredInputs } from "../nodes/dynamic-inputs";
+import { isDynamicCombo, listDeclaredInputs,listInputs } from "../nodes/dynamic-inputs";
 import { type WidgetOf } from "../nodes/fill-texts";
-import { getSettings, getInputType } from "../nodes/input-spec";
+import { getInputType,getSettings } from "../nodes/input-spec";
 import { type Graph, type GraphNode } from "../schemas/graph";
 import { type NodeInfo, type ObjectInfo } from "../schemas/object-info";
 import { isLink } from "../workflow/graph";
 import { isSameJson, type SavedInput, toSavedProperties } from "./drawing";
-import { parseEntries, isEditorFile, listOf, readEditorFile, readNode } from "./file";
+import { isEditorFile, listOf, parseEntries, readEditorFile, readNode } from "./file";
 import { convertFile } from "./index";
-import { getDefault, type EditorReport, createWidgetFinder } from "./sent-values";
+import { createWidgetFinder,type EditorReport, getDefault } from "./sent-values";
 import {
-  toListedValues,
-  getTrailingValues,
   getPrecedingValues,
+  getTrailingValues,
   readNamedWidgets,
+  readWidgets,
+  toListedValues,
   type ValueLocation,
   type Widget,
-  readWidgets,
 } from "./values";
 
 type UnplacedValue = { nodeId: string; input?: string };

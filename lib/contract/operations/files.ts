@@ -2,7 +2,7 @@ import { z } from "zod";
 import { parseJson } from "../json/parse-json";
 import { defineOperations, json } from "../operation";
 import { component, exactFields, namedSchema, reads } from "../schemas/exact";
-import { anyNumber, booleanText, entries, createIntegerText, loosely, maybe, moment } from "../schemas/lenient";
+import { anyNumber, booleanText, createIntegerText, entries, loosely, maybe, moment } from "../schemas/lenient";
 
 const imageUploadFieldsSchema = z.object({
   type: z.string().max(50).default("output"),

@@ -21,14 +21,14 @@ import {
 import {
   anyCount,
   anyNumber,
-  entries,
-  lenientMap,
-  freeForm,
   createIntegerText,
+  createQuerySchema,
+  entries,
+  freeForm,
+  lenientMap,
   loosely,
   maybe,
   moment,
-  createQuerySchema,
   unreadableCount,
 } from "./lenient";
 

@@ -5,7 +5,7 @@ import { isObject, type JsonObject } from "../json/json";
 import { parseJson } from "../json/parse-json";
 import { recordSkipped } from "../json/readers";
 import { findNearestOption } from "../nodes/input-spec";
-import { parseInteger, type Param, type Params, splitList, parseBoolean, type ValueOf } from "../params";
+import { type Param, type Params, parseBoolean, parseInteger, splitList, type ValueOf } from "../params";
 import { toPlainLine } from "../plain-line";
 import { count, exactForeign, getExactSchema, reads } from "./exact";
 

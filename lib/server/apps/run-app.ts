@@ -3,7 +3,7 @@
 import "server-only";
 import { randomUUID } from "node:crypto";
 import { appRunBodySchema, type AppValues } from "@/lib/contract/apps/app";
-import { type Failure, createFailure } from "@/lib/contract/failure";
+import { createFailure,type Failure } from "@/lib/contract/failure";
 import { IDEMPOTENCY_HEADER, isIdempotencyKey } from "@/lib/contract/workflow/submission";
 import { createLimiter } from "@/lib/shared/async";
 import { failed, ok, type Result } from "@/lib/shared/result";
@@ -15,7 +15,7 @@ import { isNotSent, type StoredRun } from "../store/apps/app-runs";
 import { type StoredApp } from "../store/apps/apps";
 import { isForm, receiveForm } from "./files";
 import { refreshRun, sendingWorkName } from "./run-state";
-import { checkRun, hashValues, readFormInput, type RunOrder, sendRun, type StartedRun, removeFiles, withoutSecrets } from "./send-run";
+import { checkRun, hashValues, readFormInput, removeFiles, type RunOrder, sendRun, type StartedRun, withoutSecrets } from "./send-run";
 
 const DAY_MS = 24 * 60 * 60_000;
 const MAX_CONCURRENT_REFRESHES = 8;

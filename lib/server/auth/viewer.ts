@@ -1,7 +1,7 @@
 // Authenticates a request: the only code that turns a credential into a viewer. The role always comes from the store.
 
 import "server-only";
-import { type Failure, createFailure } from "@/lib/contract/failure";
+import { createFailure,type Failure } from "@/lib/contract/failure";
 import { hasRole, type Role } from "@/lib/contract/people/roles";
 import { getNetwork } from "@/lib/shared/ip-address";
 import { failed, ok, type Result } from "@/lib/shared/result";
@@ -12,16 +12,16 @@ import { isEmbeddedRequest } from "../embed/sessions";
 import { ADDRESS_HEADER, rateLimited } from "../limits/attempt-limit";
 import {
   type EmbedCredential,
-  readSentToken,
-  type TokenCredential,
   findEmbedViewer,
   findEmbedViewerById,
   findTokenViewer,
   findTokenViewerById,
+  readSentToken,
+  type TokenCredential,
 } from "./credentials";
 import { signInByProxy } from "./proxy-sign-in";
-import { readReadOnly, checkReadOnly } from "./read-only";
-import { findSession, type LiveSession, recordUse, readSessionId } from "./session";
+import { checkReadOnly,readReadOnly } from "./read-only";
+import { findSession, type LiveSession, readSessionId,recordUse } from "./session";
 
 /** `method` is `password`, or the party that authenticated the member. `confirmedAt` is when the identity was last proved. */
 type SessionCredential = { kind: "session"; id: string; method: string; confirmedAt: number };

@@ -3,7 +3,7 @@
 
 import "server-only";
 import { randomUUID } from "node:crypto";
-import { errorStatus, type Failure, createFailure } from "@/lib/contract/failure";
+import { createFailure,errorStatus, type Failure } from "@/lib/contract/failure";
 import { hasRole, type Role } from "@/lib/contract/people/roles";
 import { isFullDisk, isStoreAway, isUniqueViolation } from "@/lib/shared/error-codes";
 import { ACT_HEADER, parseActId } from "@/lib/shared/headers";
@@ -11,13 +11,13 @@ import { failed, ok, type Result } from "@/lib/shared/result";
 import { toByteStream } from "@/lib/shared/web-stream";
 import { hasTokenInUrl, readSentToken } from "../auth/credentials";
 import { checkReadOnly } from "../auth/read-only";
-import { authenticate, getRateLimitKey, type Credential, toEndedFailure, readViewer, type Viewer } from "../auth/viewer";
+import { authenticate, type Credential, getRateLimitKey, readViewer, toEndedFailure, type Viewer } from "../auth/viewer";
 import { composition } from "../composition";
 import { type Parts } from "../composition-type";
 import { type Actor, type AuditNote, type AuthedContext, type RouteContext } from "../context";
 import { isEmbeddedRequest, startPathForTab } from "../embed/sessions";
 import { rateLimited } from "../limits/attempt-limit";
-import { failureResponse, addCommonHeaders, statusOf } from "../requests/responses";
+import { addCommonHeaders, failureResponse, statusOf } from "../requests/responses";
 import { type Member } from "../store/people/members";
 
 const MAX_CONFIRMATION_AGE_MS = 15 * 60_000;

@@ -2,7 +2,7 @@
 
 import "server-only";
 import { type ConnectionView, type PersonalConnectionView } from "@/lib/contract/console";
-import { type Failure, createFailure } from "@/lib/contract/failure";
+import { createFailure,type Failure } from "@/lib/contract/failure";
 import { hasRole } from "@/lib/contract/people/roles";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { adminOnly, type Context } from "../auth/viewer";
@@ -10,7 +10,7 @@ import { type Parts } from "../composition-type";
 import { type Connection } from "../store/connections";
 import { type PersonalConnection } from "../store/jobs/job-viewers";
 import { isEmbedded } from "../upstream/send";
-import { findVisible, isInScope, connectionNotFound, visibleConnections } from "./access";
+import { connectionNotFound, findVisible, isInScope, visibleConnections } from "./access";
 
 /** `preferredId` is chosen by the page. If the member may not use it, the last used connection is current. */
 export async function listConnectionViews(context: Context, preferredId?: string): Promise<ConnectionView[]> {

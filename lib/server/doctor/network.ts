@@ -7,13 +7,13 @@ import { join } from "node:path";
 import { openServiceStore } from "@/lib/service/index";
 import { openReadOnly } from "@/lib/shared/database/sqlite-copy";
 import { consoleUrl, type Env } from "../env";
-import { readAuthSecretFile, nameInstallation, PROOF_HEADER, createDoctorProof, type SeenInstallation } from "../installation";
+import { createDoctorProof, nameInstallation, PROOF_HEADER, readAuthSecretFile, type SeenInstallation } from "../installation";
 import { openKeyRing, readSharedSecret } from "../keys/key-ring";
 import { openStore, type Store } from "../store/store";
 import { isProxy } from "../trusted-proxies";
 import { isEmbedded } from "../upstream/send";
 import { checkServiceDatabase } from "./databases";
-import { runSafely, type Finding, type HealthResponse, noted, passed, probeUrl, failed } from "./findings";
+import { failed,type Finding, type HealthResponse, noted, passed, probeUrl, runSafely } from "./findings";
 import { MAX_CLOCK_DIFFERENCE_MS } from "./storage";
 
 /** `secret` signs sessions. `own` is this console's name, derived from it. */

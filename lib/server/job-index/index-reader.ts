@@ -15,8 +15,8 @@ import {
   type IndexRead,
   type ListedJobs,
   pageDropped,
-  toPage,
   type Step,
+  toPage,
 } from "./list-reader";
 
 export type IndexReader = ReturnType<typeof createIndexReader>;

@@ -8,7 +8,7 @@ import { type Subject } from "@/lib/contract/operation";
 import { type HistoryAnswer, type JobDetail, type JobListItem, type JobsAnswer, type JobStatus } from "@/lib/contract/schemas/job";
 import { MASK } from "@/lib/contract/secrets/secret-texts";
 import { toMilliseconds } from "@/lib/contract/times";
-import { toHistoryJob, choosePreview, toListedError } from "@/lib/contract/views/job-view";
+import { choosePreview, toHistoryJob, toListedError } from "@/lib/contract/views/job-view";
 import { listOutputs, type OutputView, toPreviewView } from "@/lib/contract/views/outputs-view";
 import { isLink } from "@/lib/contract/workflow/graph";
 import { type JobNote } from "../store/jobs/index-entry";

@@ -5,7 +5,7 @@ import { type Failure } from "@/lib/contract/failure";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { isObject, objectOf } from "@/lib/contract/json/json";
 import { parseExactJson } from "@/lib/contract/json/parse-json";
-import { type LiveProgress, getRowId, rowFields, type TopicName } from "@/lib/contract/live";
+import { getRowId, type LiveProgress, rowFields, type TopicName } from "@/lib/contract/live";
 import { type Result } from "@/lib/shared/result";
 import { statusOf } from "../requests/responses";
 import { hasActiveJobs, isActiveRow, pollIntervals, RECHECK_MS } from "./poll-intervals";

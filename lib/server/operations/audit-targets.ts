@@ -2,7 +2,7 @@
 
 import "server-only";
 import { getFileName, maskAddress } from "@/lib/contract/assets/file-refs";
-import { type AuditTarget, getResponseIds, MAX_TARGETS, getRequestedIds, type TargetCount } from "@/lib/contract/audit/audit-items";
+import { type AuditTarget, getRequestedIds, getResponseIds, MAX_TARGETS, type TargetCount } from "@/lib/contract/audit/audit-items";
 import { type KnownJobState } from "@/lib/contract/jobs/job-list";
 import { objectOf, textOf } from "@/lib/contract/json/json";
 import { type Operation } from "@/lib/contract/operation";

@@ -2,7 +2,7 @@
 
 import "server-only";
 import { createHash } from "node:crypto";
-import { type Failure, createFailure } from "@/lib/contract/failure";
+import { createFailure,type Failure } from "@/lib/contract/failure";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { objectOf, textOf } from "@/lib/contract/json/json";
 import { parseJson } from "@/lib/contract/json/parse-json";
@@ -10,10 +10,10 @@ import { operations } from "@/lib/contract/operations";
 import {
   BATCH_HEADER,
   type BatchRef,
+  couldHaveStarted,
   IDEMPOTENCY_HEADER,
   isIdempotencyKey,
   LABEL_HEADER,
-  couldHaveStarted,
   parseBatch,
   parseLabel,
   parseRerun,

@@ -8,7 +8,7 @@ import { hasRole } from "@/lib/contract/people/roles";
 import { APPS_OPERATION, EVENTS_OPERATION } from "@/lib/contract/people/sign-in";
 import { type TokenChoices, type TokenOperation } from "@/lib/contract/people/tokens";
 import { failed, ok, type Result } from "@/lib/shared/result";
-import { listInvitationItems, findRoleProvider, toMemberView } from "../auth/members";
+import { findRoleProvider, listInvitationItems, toMemberView } from "../auth/members";
 import { adminOnly, type Context } from "../auth/viewer";
 import { listConnectionViews } from "../connections/views";
 import { createMemberMethods } from "./sign-in";

@@ -8,10 +8,10 @@ import { isTerminalWord, type JobState, jobStates, toJobState } from "@/lib/cont
 import { operations } from "@/lib/contract/operations";
 import { hasRole } from "@/lib/contract/people/roles";
 import {
-  sumUsage,
   type Amount,
   amountNames,
   formatSubmitter,
+  sumUsage,
   type UsageConnection,
   type UsageQuery,
   type UsageRow,

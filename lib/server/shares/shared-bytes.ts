@@ -10,10 +10,10 @@ import { failed, ok, type Result } from "@/lib/shared/result";
 import { toByteStream } from "@/lib/shared/web-stream";
 import { bytesResponse } from "../requests/responses";
 import { type ShareItem } from "../store/shares";
-import { CLEANING_VERSION, cleanFile } from "./clean/clean";
+import { cleanFile,CLEANING_VERSION } from "./clean/clean";
 import { getPieceLength, NotCleanableError, type Piece } from "./clean/pieces";
-import { openOriginal, getRangeStart, readOriginal, UnreadableItemError } from "./item-source";
-import { shareNotFound, type OpenedShare, tooManyShareRequests } from "./open-share";
+import { getRangeStart, openOriginal, readOriginal, UnreadableItemError } from "./item-source";
+import { type OpenedShare, shareNotFound, tooManyShareRequests } from "./open-share";
 
 /** The parts of the pieces between two offsets of the cleaned file. */
 export function selectPieces(pieces: readonly Piece[], from: number, to: number): Piece[] {

@@ -2,7 +2,7 @@
 
 import "server-only";
 import { type Metadata } from "sharp";
-import { drawThumbnail, readImageHeader, ImageTooLarge, withImage } from "@/lib/shared/decode-image";
+import { drawThumbnail, ImageTooLarge, readImageHeader, withImage } from "@/lib/shared/decode-image";
 
 /** `whole` shows the whole picture. `fill` is for boxes that crop, so that a very long picture isn't reduced to a thin strip. */
 export const thumbnailFits = ["whole", "fill"] as const;

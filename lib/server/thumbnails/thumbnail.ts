@@ -2,7 +2,7 @@
 
 import "server-only";
 import { createHash } from "node:crypto";
-import { type Failure, createFailure } from "@/lib/contract/failure";
+import { createFailure,type Failure } from "@/lib/contract/failure";
 import { createLimiter, type Limiter } from "@/lib/shared/async";
 import { type DiskCache } from "@/lib/shared/disk-cache";
 import { failed, ok, type Result } from "@/lib/shared/result";
@@ -14,15 +14,15 @@ import { readBytes } from "../upstream/streams";
 import { type Breaker } from "./breaker";
 import {
   createServiceWait,
-  toFileSubject,
   headersIfTooLarge,
   isFromService,
   noPreviewYet,
   notAPicture,
-  previewNotFound,
   openSubject,
+  previewNotFound,
   type ServiceWait,
   type ThumbnailSubject,
+  toFileSubject,
   tooLargeToShow,
 } from "./open-picture";
 import { type ThumbnailFit, toThumbnail } from "./resize";

@@ -2,11 +2,11 @@
 
 import "server-only";
 import { ROOT_FOLDER } from "@/lib/contract/assets/file-refs";
-import { getCodeByStatus, type Failure, parseFailure } from "@/lib/contract/failure";
+import { type Failure, getCodeByStatus, parseFailure } from "@/lib/contract/failure";
 import { isTerminalWord, type KnownJobState, toJobState } from "@/lib/contract/jobs/job-list";
 import { isObject, textOf } from "@/lib/contract/json/json";
 import { own } from "@/lib/contract/json/own";
-import { returnsBytes, isRead, type Operation } from "@/lib/contract/operation";
+import { isRead, type Operation,returnsBytes } from "@/lib/contract/operation";
 import { operations } from "@/lib/contract/operations";
 import { type UserdataFile } from "@/lib/contract/operations/files";
 import { getErrorCode } from "@/lib/shared/error-codes";

@@ -15,20 +15,20 @@ import { type AnswerReader } from "./answer-reader";
 import { type Catalogue, type JsonReader, type ReadAnswer } from "./catalogue-reader";
 import { type AbortRead, createDeadline, type ResponseTracker } from "./deadline";
 import {
-  notImplementedByService,
-  toUpstreamNotFound,
   clientGone,
   findLookup,
   invalidIdFailure,
+  notImplementedByService,
   refusal,
   timedOut,
   tooLarge,
+  toUpstreamNotFound,
   unreachable,
   unreadable,
 } from "./failures";
 import { createKeyGate } from "./key-gate";
 import { openBytes } from "./open-bytes";
-import { type CallInput, isAddressable, buildRawPath, buildRequest, buildUrl } from "./outgoing";
+import { buildRawPath, buildRequest, buildUrl,type CallInput, isAddressable } from "./outgoing";
 import { findExpectedAnswer, MAX_INLINE_BYTES, MAX_JSON_BYTES, readBody, TooLargeAnswer } from "./read-body";
 import { type Send } from "./send";
 import { readBytes, watchChunks } from "./streams";

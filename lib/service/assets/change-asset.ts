@@ -9,7 +9,7 @@ import { foldName } from "@/lib/shared/text";
 import { ServiceError } from "../service-error";
 import { type Database, query, type Reader, type Transaction } from "../store/database";
 import { PUBLIC_OWNER } from "../users/keys";
-import { getFileName, findAsset, type StoredAsset } from "./asset-view";
+import { findAsset, getFileName, type StoredAsset } from "./asset-view";
 import { type BlobStore } from "./blob-store";
 import { findByHash } from "./file-names";
 import { type AssetFilter, type AssetSearch, getOwners, parseFilter } from "./search/asset-search";

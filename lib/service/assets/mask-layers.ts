@@ -4,7 +4,7 @@ import { join } from "node:path";
 import sharp from "sharp";
 import { MASK_LAYER_TAG } from "@/lib/contract/assets/file-refs";
 import { createLimiter } from "@/lib/shared/async";
-import { requireDecodable, ImageTooLarge, withImage } from "@/lib/shared/decode-image";
+import { ImageTooLarge, requireDecodable, withImage } from "@/lib/shared/decode-image";
 import { ServiceError } from "../service-error";
 import { type Database, query, type Reader, type Transaction } from "../store/database";
 import { getFileName, type StoredAsset } from "./asset-view";

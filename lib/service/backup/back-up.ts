@@ -8,7 +8,7 @@ import { blobPath } from "../assets/blob-store";
 import { SERVICE_SCHEMA } from "../store/baseline";
 import { copyServiceSnapshot } from "../store/copy-store";
 import { syncFolder } from "../store/data-folder";
-import { prepareBlobPath, getBlobsFolder, runInParallel, isReferenced, listBlobs, type ServiceContents } from "./restore";
+import { getBlobsFolder, isReferenced, listBlobs, prepareBlobPath, runInParallel, type ServiceContents } from "./restore";
 
 type LiveDatabase = {
   copyTo(file: string): Promise<Content>;

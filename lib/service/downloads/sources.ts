@@ -1,7 +1,7 @@
 import { lookup as systemLookup } from "node:dns";
 import { Agent, buildConnector } from "undici";
 import { own } from "@/lib/contract/json/own";
-import { isIpAddress, isPrivateAddress, createPublicConnector, type Resolve } from "@/lib/shared/guarded-connector";
+import { createPublicConnector, isIpAddress, isPrivateAddress, type Resolve } from "@/lib/shared/guarded-connector";
 import { isPublicAddress } from "@/lib/shared/ip-address";
 import { ServiceError } from "../service-error";
 

@@ -3,7 +3,7 @@ import { type Selectable, sql } from "kysely";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { readRecord } from "../jobs/job-row";
 import { type ServiceSettings } from "../settings";
-import { type Database, createStatement, query, type Reader, type Transaction } from "../store/database";
+import { createStatement, type Database, query, type Reader, type Transaction } from "../store/database";
 import { type TaskRow } from "../store/schema";
 import { PUBLIC_OWNER } from "../users/keys";
 

@@ -4,18 +4,18 @@
 import { readdir } from "node:fs/promises";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { type ServiceLog } from "../options";
-import { toRefusal, ServiceError } from "../service-error";
+import { ServiceError,toRefusal } from "../service-error";
 import { type Processes } from "../store/processes";
 import { isTaskLost, removePart, runDownload, type RunParts } from "./run-download";
 import {
   claimTask,
   countUnfinished,
   endTask,
+  findNextTask,
   insertTask,
   listRunning,
-  type NewDownload,
-  findNextTask,
   listUnfinishedParts,
+  type NewDownload,
   releaseTask,
   type RunningTask,
   type StoredTask,

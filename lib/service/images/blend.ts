@@ -1,4 +1,4 @@
-import { createSampleFrame, mapSamples, type Raster, sameSize, samplesAt, type Size, createStages, type Tick } from "./raster";
+import { createSampleFrame, createStages, mapSamples, type Raster, sameSize, samplesAt, type Size, type Tick } from "./raster";
 import { scaleRaster } from "./scale";
 
 export const blendModes = ["normal", "multiply", "screen", "overlay", "soft_light", "difference"] as const;

@@ -3,7 +3,7 @@
 
 import sharp, { type Metadata } from "sharp";
 import { requireDecodable } from "@/lib/shared/decode-image";
-import { createByteFrame, type Raster, type Size, createStages, type Tick } from "./raster";
+import { createByteFrame, createStages, type Raster, type Size, type Tick } from "./raster";
 
 class DecodeError extends Error {
   override name = "DecodeError";

@@ -1,6 +1,6 @@
 import { crc32 } from "node:zlib";
 import sharp from "sharp";
-import { frameAt, type Raster, createStages, type Tick } from "./raster";
+import { createStages, frameAt, type Raster, type Tick } from "./raster";
 
 const SIGNATURE_BYTES = 8;
 const HEADER_BYTES = 25;

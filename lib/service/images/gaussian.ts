@@ -1,6 +1,6 @@
 // Blur and sharpen, as in ComfyUI: sigma is relative to the radius, and edges are mirrored without repeating the edge.
 
-import { mapRows, mapSamples, type Raster, createStages, type Tick } from "./raster";
+import { createStages, mapRows, mapSamples, type Raster, type Tick } from "./raster";
 import { sumRows } from "./scale";
 
 export type GaussianKernel = { radius: number; sigma: number };

@@ -1,10 +1,10 @@
 // Crops, rotates, flips and pads rasters, and converts between images and masks.
 
 import {
-  emptySamples,
-  type Frame,
   createPixelFrame,
   createSampleFrame,
+  emptySamples,
+  type Frame,
   mapFrames,
   mapRows,
   type Raster,

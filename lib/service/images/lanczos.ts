@@ -1,7 +1,7 @@
 // Pillow's Lanczos resize: 22-bit fixed-point weights and integer sums, so that results are byte-identical.
 
 import { createLru } from "@/lib/shared/lru";
-import { type Frame, createByteFrame, type Size, type Tick } from "./raster";
+import { createByteFrame, type Frame, type Size, type Tick } from "./raster";
 
 const PRECISION = 22;
 const ROUNDING = 1 << (PRECISION - 1);

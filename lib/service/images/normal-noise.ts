@@ -1,6 +1,6 @@
 // Normal noise from a seed, as ComfyUI draws it: a Mersenne twister, 24-bit uniform floats, and Box-Muller in blocks of 16.
 
-import { forEachStretch, createSampleFrame, type Raster, createStages, type Tick } from "./raster";
+import { createSampleFrame, createStages, forEachStretch, type Raster, type Tick } from "./raster";
 
 const f = Math.fround;
 const STATE_SIZE = 624;

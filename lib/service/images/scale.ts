@@ -2,7 +2,7 @@
 
 import { cropRaster } from "./geometry";
 import { resizeLanczos } from "./lanczos";
-import { mapFrames, mapSamples, type Raster, roundHalfEven, sameSize, type Size, createStages, type Tick } from "./raster";
+import { createStages, mapFrames, mapSamples, type Raster, roundHalfEven, sameSize, type Size, type Tick } from "./raster";
 
 type Taps = {
   reach: number;

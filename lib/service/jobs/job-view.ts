@@ -9,13 +9,13 @@ import { type StoreDialect } from "../store/dialect";
 import {
   batchBySize,
   damagedJob,
-  readInputTexts,
   formatList,
   formatObject,
+  readInputTexts,
   readQueuedTexts,
   readRecord,
-  requireTexts,
   readResultTexts,
+  requireTexts,
   type StoredJob,
   streamList,
 } from "./job-row";

@@ -3,15 +3,15 @@ import { type Raster } from "../images/raster";
 import { toStorageException } from "../service-error";
 import {
   describeValue,
+  getValueType,
   type InputField,
   isRaster,
   type NodeDefinition,
   NodeFailure,
   type NodeInputs,
   type NodeValue,
-  getValueType,
 } from "./definition";
-import { checkRange, writeNumber, writeBoolean } from "./literal";
+import { checkRange, writeBoolean,writeNumber } from "./literal";
 
 export type ReceivedInput = { value: NodeValue; /** The type that its source declares. */ type: string };
 

@@ -2,7 +2,7 @@
 
 import { own } from "@/lib/contract/json/own";
 import { type Graph, type GraphNode } from "@/lib/contract/schemas/graph";
-import { createSourceLookup, getLinks, findReachable, sortTopologically } from "@/lib/contract/workflow/graph";
+import { createSourceLookup, findReachable, getLinks, sortTopologically } from "@/lib/contract/workflow/graph";
 import { type NodeDefinition } from "./definition";
 import { nodeClasses } from "./library";
 

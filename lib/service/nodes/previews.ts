@@ -1,5 +1,5 @@
 import sharp from "sharp";
-import { frameAt, countPixels, type Raster } from "../images/raster";
+import { countPixels, frameAt, type Raster } from "../images/raster";
 import { isRaster, type NodeValue } from "./definition";
 
 const PREVIEW_INTERVAL_MS = 500;

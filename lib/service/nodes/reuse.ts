@@ -7,13 +7,13 @@ import sharp from "sharp";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { own } from "@/lib/contract/json/own";
 import { createLru } from "@/lib/shared/lru";
-import { type Claim, type FilePixels, countFrames, readPixels } from "../images/decode";
+import { type Claim, countFrames, type FilePixels, readPixels } from "../images/decode";
 import { type Size } from "../images/raster";
-import { checkCachedTexts, isRaster, NodeFailure, type NodeValue, countValuePixels, sumTextBytes } from "./definition";
+import { checkCachedTexts, countValuePixels, isRaster, NodeFailure, type NodeValue, sumTextBytes } from "./definition";
 import { readInputLiteral } from "./literal";
 import { type Plan, type PlannedNode } from "./plan";
 import { type ProducedFile, type RunRequest } from "./run";
-import { restoreOutputs, cacheOutputs } from "./stored-outputs";
+import { cacheOutputs,restoreOutputs } from "./stored-outputs";
 
 export type NodeCache = { get(key: string): readonly NodeValue[] | undefined; put(key: string, values: readonly NodeValue[]): void };
 

@@ -5,7 +5,7 @@ import { getHosts } from "@/lib/http/request-line";
 import { createHttpServer, type HttpServer } from "@/lib/http/server";
 import { checkNetwork } from "@/lib/server/doctor/network";
 import { readEnv } from "@/lib/server/env";
-import { PROOF_HEADER, createDoctorProof, respondWithSeen, SEEN_HEADER } from "@/lib/server/installation";
+import { createDoctorProof, PROOF_HEADER, respondWithSeen, SEEN_HEADER } from "@/lib/server/installation";
 import { createAddressReader } from "@/lib/server/trusted-proxies";
 import { freePort } from "@/tests/support/free-port";
 import { createHarness, type Harness } from "@/tests/support/harness";

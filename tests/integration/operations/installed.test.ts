@@ -10,7 +10,7 @@ import { promisify } from "node:util";
 import { validate } from "dockerfile-utils";
 import { afterAll, expect, test, type TestContext } from "vitest";
 import { WebSocket } from "ws";
-import { PROOF_HEADER, createDoctorProof, SEEN_HEADER } from "@/lib/server/installation";
+import { createDoctorProof, PROOF_HEADER, SEEN_HEADER } from "@/lib/server/installation";
 import { openEvents } from "@/tests/support/event-socket";
 import { freePort } from "@/tests/support/free-port";
 import { startNginx as runNginx } from "@/tests/support/nginx";

@@ -4,12 +4,12 @@ import { afterAll, expect, inject, test } from "vitest";
 import { getSealContext } from "@/lib/server/embed/host-keys";
 import {
   findReusedId,
+  listSealedSecret,
   parseKeyRing,
   readSharedSecret,
   rotateRows,
   type Rotation,
   seal,
-  listSealedSecret,
   unseal,
 } from "@/lib/server/keys/key-ring";
 import { type Sealed } from "@/lib/server/store/connections";

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { toQueueList } from "@/components/jobs/job-row";
 import { startRanges } from "@/components/jobs/queue/queue-columns";
 import { JobProgress } from "@/components/run/submit/job-parts";
-import { type ExpectedRun, getExpectedShare, estimateTimeLeft, toSpan } from "@/lib/contract/jobs/expected-run";
+import { estimateTimeLeft, type ExpectedRun, getExpectedShare, toSpan } from "@/lib/contract/jobs/expected-run";
 import { type JobListItem } from "@/lib/contract/schemas/job";
 import { toJobView } from "@/lib/contract/views/job-view";
 import { toExpectedRun } from "@/lib/server/job-index/run-times";

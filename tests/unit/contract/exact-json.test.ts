@@ -5,9 +5,9 @@ import {
   maxExactNumbers,
   parseExactJson,
   parseJson,
+  parseLenient,
   parseLenientJson,
   parseServiceJson,
-  parseLenient,
   TooManyExactNumbers,
 } from "@/lib/contract/json/parse-json";
 

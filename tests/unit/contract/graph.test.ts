@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { type Graph } from "@/lib/contract/schemas/graph";
-import { listLinks, findDanglingLinks, findCycle, isLink, getLinks, findSources, sortTopologically } from "@/lib/contract/workflow/graph";
+import { findCycle, findDanglingLinks, findSources, getLinks, isLink, listLinks, sortTopologically } from "@/lib/contract/workflow/graph";
 
 /** Node id to the ids of its sources. */
 function graphOf(sources: Record<string, string[]>): Graph {

@@ -2,7 +2,7 @@
 import { readdirSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { readEmbeddedWorkflow } from "@/lib/browser/embedded-workflow";
-import { openByteSource, createBlobSource, type ByteSource, PartReadError } from "@/lib/browser/files/byte-source";
+import { type ByteSource, createBlobSource, openByteSource, PartReadError } from "@/lib/browser/files/byte-source";
 import { readWorkflow } from "@/lib/contract/workflow/graph";
 import { getDrawing } from "@/lib/contract/workflow/workflow-name";
 import { startLittleServer } from "@/tests/support/servers";

@@ -4,9 +4,9 @@ import { describe, expect, it } from "vitest";
 import { blendModes, blendRasters, compositeRasters } from "@/lib/service/images/blend";
 import { blurRaster, sharpenRaster } from "@/lib/service/images/gaussian";
 import {
-  extractChannelMask,
   colourMask,
   cropRaster,
+  extractChannelMask,
   flipRaster,
   invertRaster,
   maskToImage,

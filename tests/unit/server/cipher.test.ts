@@ -3,7 +3,6 @@ import { rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
 import {
-  toFingerprint,
   createKeyPair,
   openApiKey,
   openKeyRing,
@@ -11,6 +10,7 @@ import {
   rotateRows,
   seal,
   storeApiKey,
+  toFingerprint,
   unseal,
 } from "@/lib/server/keys/key-ring";
 import { openStore } from "@/lib/server/store/store";

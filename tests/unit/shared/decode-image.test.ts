@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { crc32, deflateSync } from "node:zlib";
 import sharp from "sharp";
 import { expect, it } from "vitest";
-import { requireDecodable, readImageHeader, ImageTooLarge, withImage } from "@/lib/shared/decode-image";
+import { ImageTooLarge, readImageHeader, requireDecodable, withImage } from "@/lib/shared/decode-image";
 
 const plain = (width: number, height: number) => sharp({ create: { width, height, channels: 3, background: "#3a7" } });
 const png = await plain(16, 16).png().toBuffer();

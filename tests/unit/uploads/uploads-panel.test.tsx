@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, it, test, vi } from "vitest";
 import { useWindowFiles } from "@/components/transfers/add-assets";
 import { type UploadRequest } from "@/components/transfers/uploads/upload-item";
 import { UploadsPanel } from "@/components/transfers/uploads-panel";
-import { type DroppedFiles, createDropped, readDrop, readFileInput } from "@/lib/browser/files/dropped-files";
+import { createDropped, type DroppedFiles, readDrop, readFileInput } from "@/lib/browser/files/dropped-files";
 import { inApp, renderInApp } from "../components/render";
 
 describe("uploads panel", () => {

@@ -9,7 +9,7 @@ import { type OidcProvider, oidcSetting } from "@/lib/server/sign-in-settings";
 import { type Purpose, type SignInState } from "../sealed-cookies";
 import { beginSession, confirmSession, findSession, readSessionId } from "../session";
 import { admitPerson, type AdmittedMember, type SignInRefusal } from "./admit";
-import { type Claims, discover, type DiscoveryDocument, DISCOVERY_CACHE_MS, readPerson, toNextAuth } from "./provider";
+import { type Claims, discover, DISCOVERY_CACHE_MS, type DiscoveryDocument, readPerson, toNextAuth } from "./provider";
 
 export type OidcTurn = {
   config: OAuthConfig<Claims>;

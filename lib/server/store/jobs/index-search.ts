@@ -7,7 +7,7 @@ import { type JobListItem, type JobsQuery } from "@/lib/contract/schemas/job";
 import { type Database } from "../database";
 import { getDialect, type Term } from "../dialect";
 import { firstKey, KEY_MS, readItem, workflowKey } from "./index-entry";
-import { fold, createMark, toSearchPiece } from "./index-words";
+import { createMark, fold, toSearchPiece } from "./index-words";
 import { findConnectionNumber } from "./job-index-store";
 
 export type IndexQuery = Pick<JobsQuery, "status" | "workflow_id" | "output_type" | "sort_by" | "sort_order" | "offset" | "limit"> & {

@@ -11,15 +11,15 @@ import { getDialect } from "../dialect";
 import { type Tables } from "../tables";
 import {
   type ExistingRow,
-  firstKey,
-  toSearchEntry,
-  type JobNote,
-  mergeNote,
-  KEY_MS,
-  readStoredJobs,
-  toRow,
-  type StoredJob,
   findSubmitters,
+  firstKey,
+  type JobNote,
+  KEY_MS,
+  mergeNote,
+  readStoredJobs,
+  type StoredJob,
+  toRow,
+  toSearchEntry,
 } from "./index-entry";
 import { recordUsage } from "./job-usage";
 

@@ -10,9 +10,9 @@ import { TooLargeAnswer } from "../read-body";
 import { type LocalJob, toEndedJobs, toJobDetails, toQueuedJob, toWorkflow } from "./local-entries";
 import {
   type EndedJobs,
+  getJobId,
   ignoreTooLarge,
   isJobListUnavailable,
-  getJobId,
   jobNotFound,
   jsonResponse,
   type LocalExchange,

@@ -2,12 +2,12 @@
 
 import "server-only";
 import { z } from "zod";
-import { extraSchema, type HistoryEntry, type QueueItem, selectReadable, parseEntry } from "@/lib/comfyui/client";
+import { extraSchema, type HistoryEntry, parseEntry,type QueueItem, selectReadable } from "@/lib/comfyui/client";
 import { anyCount, loosely } from "@/lib/contract/schemas/lenient";
 import {
+  getJobId,
   ignoreTooLarge,
   isJobListUnavailable,
-  getJobId,
   jobNotFound,
   jsonResponse,
   type LocalExchange,

@@ -19,7 +19,7 @@ import { withBlobRow } from "../change-asset";
 import { type Folders } from "../folders";
 import { type Bucket, isBucketError, openBucket } from "./bucket";
 import { createBucketBackend, MARKER_KEY, readBlob } from "./bucket-backend";
-import { claimBackend, createFolderBackend, ForeignBackendError, createGuardedBackend, type SharedBackend } from "./folder-backend";
+import { claimBackend, createFolderBackend, createGuardedBackend, ForeignBackendError, type SharedBackend } from "./folder-backend";
 import { createLeases, removeDeadLeases } from "./leases";
 import { createLocalCopies } from "./local-copies";
 

@@ -2,18 +2,18 @@
 
 import { type RawBuilder, sql } from "kysely";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { getFirstKey, toKeySql, MAX_VALUE_LENGTH, toSeqSql, toTagCode, createValuesSql } from "@/lib/service/store/asset-index";
+import { createValuesSql,getFirstKey, MAX_VALUE_LENGTH, toKeySql, toSeqSql, toTagCode } from "@/lib/service/store/asset-index";
 import { query, type Reader, toStatement } from "@/lib/service/store/database";
 import {
   type AssetPage,
   type AssetSearch,
   countOwned,
   createDocuments,
-  type MetadataCondition,
+  createTests,
   getOwners,
+  type MetadataCondition,
   type ReadFilter,
   sortColumns,
-  createTests,
 } from "./asset-search";
 
 type RowsSql = RawBuilder<unknown>;

@@ -3,18 +3,18 @@ import { type ManageBody } from "@/lib/contract/schemas/job";
 import { type Database, type Reader } from "@/lib/service/store/database";
 import {
   batchBySize,
-  readExtraDataTexts,
-  readInputTexts,
   formatList,
   formatObject,
+  readExtraDataTexts,
+  readInputTexts,
   readJobs,
   readOrDefault,
-  requireTexts,
   readResultTexts,
+  requireTexts,
   type StoredJob,
   streamList,
 } from "../job-row";
-import { readError, getResult } from "../job-view";
+import { getResult,readError } from "../job-view";
 import { countJobs, listJobs } from "../list-jobs";
 import { terminalStates } from "../transitions";
 import { clearHistory, removeEndedByIds } from "./ended-jobs";

@@ -1,6 +1,6 @@
 // Assigns waiting jobs to worker slots. A job is claimed only while its row is pending and its runner has a free slot.
 
-import { formatKind, findTriedRunners, type WorkerSlot } from "@/lib/service/runners/pool";
+import { findTriedRunners, formatKind, type WorkerSlot } from "@/lib/service/runners/pool";
 import { type RunnerRow } from "@/lib/service/runners/store";
 import { toStorageFailure } from "@/lib/service/service-error";
 import { query, type Reader, retry, type Transaction } from "@/lib/service/store/database";

@@ -6,8 +6,8 @@ import { type ServiceLog } from "@/lib/service/options";
 import { parseKind } from "@/lib/service/runners/pool";
 import { type Processes } from "@/lib/service/store/processes";
 import { toStoreError } from "@/lib/shared/database/postgres";
-import { type CreateQueue, createSlots, type JobQueue, type QueueContext, listWaitingJobs } from "./job-queue";
-import { enqueueAll, freeWorkers, removeEntries, removeStale, findSeqsWithoutEntry, storeTurn } from "./queue-entries";
+import { type CreateQueue, createSlots, type JobQueue, listWaitingJobs,type QueueContext } from "./job-queue";
+import { enqueueAll, findSeqsWithoutEntry, freeWorkers, removeEntries, removeStale, storeTurn } from "./queue-entries";
 import { createQueueWorker, migrateQueue, openQueuePool } from "./queue-worker";
 
 /** Kinds are collected from entries. Above this number, the set is cleared. */

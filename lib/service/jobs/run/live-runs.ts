@@ -3,7 +3,7 @@ import { parseExactJson } from "@/lib/contract/json/parse-json";
 import { type BlobStore } from "@/lib/service/assets/blob-store";
 import { type ProducedFile } from "@/lib/service/nodes/run";
 import { type ServiceLog } from "@/lib/service/options";
-import { type Database, createStatement, type Reader } from "@/lib/service/store/database";
+import { createStatement, type Database, type Reader } from "@/lib/service/store/database";
 import { createLimiter, sleep } from "@/lib/shared/async";
 import { type Running } from "./claim";
 import { type Progress } from "./run-record";

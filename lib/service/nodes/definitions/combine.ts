@@ -1,8 +1,8 @@
-import { blendModes, blendRasters, listExtraFrames, compositeRasters } from "@/lib/service/images/blend";
+import { blendModes, blendRasters, compositeRasters,listExtraFrames } from "@/lib/service/images/blend";
 import { blurRaster, sharpenRaster } from "@/lib/service/images/gaussian";
 import { invertRaster } from "@/lib/service/images/geometry";
 import { addNoise } from "@/lib/service/images/normal-noise";
-import { sameSize, createStages } from "@/lib/service/images/raster";
+import { createStages,sameSize } from "@/lib/service/images/raster";
 import { fitRaster } from "@/lib/service/images/scale";
 import {
   createBareImageField,
@@ -10,11 +10,11 @@ import {
   createField,
   createImageField,
   createMaskField,
+  createOutput,
+  createPixelField,
   type NodeDefinition,
   NodeFailure,
   toOptional,
-  createOutput,
-  createPixelField,
 } from "../definition";
 
 export const imageBatch: NodeDefinition = {

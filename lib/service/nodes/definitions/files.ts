@@ -1,18 +1,18 @@
 import { type DecodedImage, toDecoded } from "@/lib/service/images/decode";
 import { encodeAnimatedWebp, encodePng } from "@/lib/service/images/encode";
 import { extractChannelMask, invertRaster, solidImage, solidMask } from "@/lib/service/images/geometry";
-import { type Raster, createStages, type Tick } from "@/lib/service/images/raster";
+import { createStages, type Raster, type Tick } from "@/lib/service/images/raster";
 import {
   createBareImageField,
-  createListField,
   createComboField,
   createField,
   createImageField,
+  createListField,
+  createOutput,
+  createPixelField,
   type NodeContext,
   type NodeDefinition,
   NodeFailure,
-  createOutput,
-  createPixelField,
 } from "../definition";
 import { createDisplayName } from "../display-name";
 import { Cancelled } from "../run";

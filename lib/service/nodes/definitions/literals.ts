@@ -1,4 +1,4 @@
-import { createField, type InputField, type NodeDefinition, NodeFailure, toOptional, createOutput } from "../definition";
+import { createField, createOutput,type InputField, type NodeDefinition, NodeFailure, toOptional } from "../definition";
 
 const BOUND = 2n ** 63n - 1n;
 

@@ -1,9 +1,9 @@
 // Nodes that transform images, and nodes that convert masks.
 
 import {
-  extractChannelMask,
   colourMask,
   cropRaster,
+  extractChannelMask,
   flipRaster,
   invertRaster,
   maskToImage,
@@ -13,18 +13,18 @@ import {
   rotateRaster,
   solidMask,
 } from "@/lib/service/images/geometry";
-import { type Raster, roundHalfEven, type Size, createStages } from "@/lib/service/images/raster";
+import { createStages,type Raster, roundHalfEven, type Size } from "@/lib/service/images/raster";
 import { cropToShape, scaleMethods, scaleRaster } from "@/lib/service/images/scale";
 import {
   createBareImageField,
-  createListField,
   createComboField,
   createField,
   createImageField,
+  createListField,
   createMaskField,
-  type NodeDefinition,
   createOutput,
   createPixelField,
+  type NodeDefinition,
 } from "../definition";
 
 function getTargetSize(image: Raster, width: number, height: number): Size {

@@ -7,7 +7,7 @@ import { newId } from "@/lib/service/new-id";
 import { type ServiceLog } from "@/lib/service/options";
 import { createPostgresLine } from "@/lib/shared/database/postgres-line";
 import { SERVICE_SCHEMA } from "../baseline";
-import { type Database, createStatement, type Reader } from "../database";
+import { createStatement, type Database, type Reader } from "../database";
 import { MAX_NOTICE_BYTES, type Processes, type ProcessEvents, type ProcessFacts } from "../processes";
 
 const CHANNEL = "lightdesk_service";

@@ -1,6 +1,6 @@
 // Expected durations of running and waiting jobs, from earlier runs of the same workflow.
 import { afterAll, expect, it } from "vitest";
-import { createRunKeys, findExpectedRuns, createRunKey, toExpectedRun } from "@/lib/server/job-index/run-times";
+import { createRunKey, createRunKeys, findExpectedRuns, toExpectedRun } from "@/lib/server/job-index/run-times";
 import { createHarness } from "@/tests/support/harness";
 import { until } from "@/tests/support/until";
 
