@@ -7,7 +7,7 @@ import { getLocale } from "next-intl/server";
 import { type ReactNode } from "react";
 import { preload } from "react-dom";
 import { Theme } from "@/components/frame/look/theme";
-import { getEmbedAppearance, getProductName,pickMessages } from "@/lib/server/i18n/messages";
+import { getEmbedAppearance, getProductName, pickMessages } from "@/lib/server/i18n/messages";
 
 export async function generateMetadata(): Promise<Metadata> {
   const product = await getProductName();

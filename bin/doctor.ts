@@ -1,11 +1,11 @@
 // `npm run doctor [-- --json]` checks the installation, even while a console runs. Exit code 1 if a check fails.
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { readVersion } from "@/lib/server/backup/manifest";
-import { failed,type Finding, noted, passed } from "@/lib/server/doctor/findings";
+import { failed, type Finding, noted, passed } from "@/lib/server/doctor/findings";
 import { checkNetwork } from "@/lib/server/doctor/network";
 import { checkOidc } from "@/lib/server/doctor/oidc";
 import { checkProgram, checkStorage } from "@/lib/server/doctor/storage";
-import { describeUnknownSettings,EnvError, readEnv } from "@/lib/server/env";
+import { describeUnknownSettings, EnvError, readEnv } from "@/lib/server/env";
 import { buildFolder } from "./build/build-folder.mjs";
 import { fail, runCommand } from "./command";
 

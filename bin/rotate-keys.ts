@@ -1,5 +1,5 @@
 // Reseals all secrets with the first key of the ring. Exit code 1 if other keys are still needed.
-import { findReusedId, listSealedSecret,openKeyRing, rotateRows, type Rotation } from "@/lib/server/keys/key-ring";
+import { findReusedId, listSealedSecret, openKeyRing, rotateRows, type Rotation } from "@/lib/server/keys/key-ring";
 import { fail, runOnStore } from "./command";
 
 type SecretLabel = readonly [one: string, many: string];

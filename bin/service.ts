@@ -7,7 +7,7 @@ import { allOperations } from "@/lib/contract/operations";
 import { type ServiceRunners } from "@/lib/contract/runners/runners";
 import { createEventSockets } from "@/lib/http/event-sockets";
 import { readIncomingBody } from "@/lib/http/incoming-body";
-import { createOperatorRoutes,operatorPaths } from "@/lib/http/operator-routes";
+import { createOperatorRoutes, operatorPaths } from "@/lib/http/operator-routes";
 import { escapeDots, getHosts } from "@/lib/http/request-line";
 import { createRequestNamer } from "@/lib/http/routes";
 import { createHttpServer, stopOnSignals } from "@/lib/http/server";

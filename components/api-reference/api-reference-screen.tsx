@@ -12,7 +12,7 @@ import {
   type ResponseRow,
   type TypeText,
 } from "@/lib/contract/openapi/reference";
-import { createSample,type SampleLanguage, sampleLanguages } from "@/lib/contract/openapi/samples";
+import { createSample, type SampleLanguage, sampleLanguages } from "@/lib/contract/openapi/samples";
 
 type ApiReferenceScreenProps = { reference: ApiReference; language: SampleLanguage; baseUrl: string };
 

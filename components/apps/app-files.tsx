@@ -13,7 +13,7 @@ import { upload } from "@/lib/browser/uploads/upload";
 import { apiPath, withQuery } from "@/lib/browser/urls";
 import { useRead } from "@/lib/browser/use-read";
 import { type AppField, type AppFileAnswer, type AppPicture } from "@/lib/contract/apps/app";
-import { type AppProblem, createProblem,isFileKind } from "@/lib/contract/apps/fill";
+import { type AppProblem, createProblem, isFileKind } from "@/lib/contract/apps/fill";
 import { toImageValue } from "@/lib/contract/assets/file-refs";
 import { own } from "@/lib/contract/json/own";
 import { appApi } from "./apps-address";

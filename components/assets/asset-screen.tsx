@@ -9,7 +9,7 @@ import { PageHeader } from "@/components/frame/page-header";
 import { Card } from "@/components/ui/card";
 import { EmptyState } from "@/components/ui/empty-state";
 import { ButtonLink, Link } from "@/components/ui/link";
-import { type TimedValue,toInitial } from "@/lib/browser/live/use-live";
+import { type TimedValue, toInitial } from "@/lib/browser/live/use-live";
 import { shortId, withQuery } from "@/lib/browser/urls";
 import { type Failure } from "@/lib/contract/failure";
 import { type AssetDetail } from "@/lib/contract/views/asset-view";

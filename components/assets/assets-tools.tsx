@@ -13,7 +13,7 @@ import { Button, chipStyle, IconButton } from "@/components/ui/controls/button";
 import { CheckField, Options, SearchField, Select } from "@/components/ui/controls/fields";
 import { Menu } from "@/components/ui/controls/menu";
 import { Link } from "@/components/ui/link";
-import { parseSearch,toSearchValues } from "@/lib/contract/params";
+import { parseSearch, toSearchValues } from "@/lib/contract/params";
 import { type AssetsQuery } from "@/lib/contract/schemas/asset";
 import {
   assetsHref,

@@ -6,7 +6,7 @@ import { ProviderRefusal, type ProviderRefusalReason } from "@/components/frame/
 import { Button } from "@/components/ui/controls/button";
 import { fieldText, InputField } from "@/components/ui/controls/form-field";
 import { FailureNotice } from "@/components/ui/empty-state";
-import { getReturnPath, signIn, type SignInOutcome,signInWithProvider } from "@/lib/browser/session";
+import { getReturnPath, signIn, type SignInOutcome, signInWithProvider } from "@/lib/browser/session";
 import { apiPath } from "@/lib/browser/urls";
 import { type OidcChoice } from "@/lib/contract/people/sign-in";
 

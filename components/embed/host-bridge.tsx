@@ -15,7 +15,7 @@ import { saveFile } from "@/lib/browser/files/save-file";
 import { restartLive } from "@/lib/browser/live/use-live";
 import { persisted, tabStorage } from "@/lib/browser/persisted";
 import { readFailure } from "@/lib/browser/read-answer";
-import { isFailure,toFailure } from "@/lib/browser/read-failure";
+import { isFailure, toFailure } from "@/lib/browser/read-failure";
 import { apiPath, withQuery } from "@/lib/browser/urls";
 import { type EmbedAppearance } from "@/lib/contract/embed/embed-pages";
 import { parseEmbedPath } from "@/lib/shared/console-paths";

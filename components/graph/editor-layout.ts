@@ -2,7 +2,7 @@
 // Guarantees: pure; bounded for any file; a node without a readable position is at the origin. Ids are those of the graph.
 
 import { isPlain } from "@/lib/contract/editor-workflow/drawing";
-import { type EditorFile, type EditorNode, findNet,listOf, type Net } from "@/lib/contract/editor-workflow/file";
+import { type EditorFile, type EditorNode, findNet, listOf, type Net } from "@/lib/contract/editor-workflow/file";
 import { BYPASSED, isNote, isReroute, isSwitch, MUTED } from "@/lib/contract/editor-workflow/node-kinds";
 import { type JsonObject, numberOf, objectOf, textOf } from "@/lib/contract/json/json";
 import { type Graph } from "@/lib/contract/schemas/graph";

@@ -4,7 +4,7 @@ import { own } from "@/lib/contract/json/own";
 import { type Graph, type GraphNode } from "@/lib/contract/schemas/graph";
 import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
 import { MASK } from "@/lib/contract/secrets/secret-texts";
-import { getLinks, getNodeName,isLink } from "@/lib/contract/workflow/graph";
+import { getLinks, getNodeName, isLink } from "@/lib/contract/workflow/graph";
 
 /** Sets each node's displayed name as its title, so that the drawing and the form use the same names. */
 export function withTitles(graph: Graph, nameOfClass: (className: string) => string | null | undefined): Graph {

@@ -3,7 +3,7 @@ import { type ExpectedRun } from "@/lib/contract/jobs/expected-run";
 import { type JobState } from "@/lib/contract/jobs/job-list";
 import { type JobWaits } from "@/lib/contract/runners/runners";
 import { type HistoryAnswer, type JobDetail, type JobListItem, type JobsAnswer, type SearchMatch } from "@/lib/contract/schemas/job";
-import { choosePreview, formatErrorLine, type RunningNode, toHistoryJob, toJobView,toRunningNode } from "@/lib/contract/views/job-view";
+import { choosePreview, formatErrorLine, type RunningNode, toHistoryJob, toJobView, toRunningNode } from "@/lib/contract/views/job-view";
 import { type OutputFile, type OutputView } from "@/lib/contract/views/outputs-view";
 import { getWorkflowName } from "@/lib/contract/workflow/workflow-name";
 

@@ -2,9 +2,9 @@ import { withQuery } from "@/lib/browser/urls";
 import { type ExpectedRun } from "@/lib/contract/jobs/expected-run";
 import { type Runner } from "@/lib/contract/runners/runners";
 import { type JobsAnswer, type JobsQuery } from "@/lib/contract/schemas/job";
-import { formatErrorLine, type RunningNode, toJobView,toRunningNode } from "@/lib/contract/views/job-view";
+import { formatErrorLine, type RunningNode, toJobView, toRunningNode } from "@/lib/contract/views/job-view";
 import { type OutputFile } from "@/lib/contract/views/outputs-view";
-import { getWorkflowName,isNameless } from "@/lib/contract/workflow/workflow-name";
+import { getWorkflowName, isNameless } from "@/lib/contract/workflow/workflow-name";
 
 /** A job as the overview shows it, and no more. */
 export type OverviewJob = {

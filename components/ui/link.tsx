@@ -4,7 +4,7 @@ import { type VariantProps } from "class-variance-authority";
 import NextLink from "next/link";
 import { usePathname as useWholePathname, useRouter as useNextRouter } from "next/navigation";
 import { type ComponentProps, type ReactNode, useMemo, useState } from "react";
-import { addEmbedPath,getEmbedPath, parseEmbedPath } from "@/lib/shared/console-paths";
+import { addEmbedPath, getEmbedPath, parseEmbedPath } from "@/lib/shared/console-paths";
 import { cn } from "./cn";
 import { buttonStyle } from "./controls/button";
 

@@ -3,7 +3,7 @@ import { type IncomingMessage } from "node:http";
 import { decodePercent } from "@/lib/contract/plain-line";
 import { EMBED_PATH_HEADER, parseEmbedPath, setEmbedPaths } from "@/lib/shared/console-paths";
 import { type Refused } from "@/lib/shared/http-types";
-import { createBlockList,isInNetworks } from "@/lib/shared/ip-address";
+import { createBlockList, isInNetworks } from "@/lib/shared/ip-address";
 
 function stripBasePath(url: string, basePath: string): string {
   if (basePath === "" || !url.startsWith(basePath)) return url;

@@ -6,7 +6,7 @@ import { LENGTH_HEADER } from "@/lib/shared/headers";
 import { getNetwork } from "@/lib/shared/ip-address";
 import { getTelemetry } from "@/lib/shared/telemetry";
 import { handleUpgrades, type UpgradeHandler } from "./event-sockets";
-import { DEFAULT_HEADERS, handleUnparsed,refuse } from "./refusals";
+import { DEFAULT_HEADERS, handleUnparsed, refuse } from "./refusals";
 import { checkRequest, removeBasePath, type RequestRules } from "./request-line";
 import { type NameRequest } from "./routes";
 

@@ -11,7 +11,7 @@ import { type Service } from "@/lib/service/index";
 import { ensureReserve, releaseReserve } from "@/lib/shared/database/disk-reserve";
 import { createDiskCache } from "@/lib/shared/disk-cache";
 import { createLru } from "@/lib/shared/lru";
-import { checkDisk, createNotReady,createReadiness } from "@/lib/shared/readiness";
+import { checkDisk, createNotReady, createReadiness } from "@/lib/shared/readiness";
 import { createLiveOutputs } from "./answers/live-outputs";
 import { createSignInLimits } from "./auth/sign-in-limits";
 import { createCapabilityMemory } from "./capabilities/memory";

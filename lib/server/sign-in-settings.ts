@@ -6,7 +6,7 @@ import { type IncomingMessage } from "node:http";
 import { z } from "zod";
 import { isLoopback } from "@/lib/contract/connections";
 import { type Role, roles } from "@/lib/contract/people/roles";
-import { type createBlockList,isInNetworks } from "@/lib/shared/ip-address";
+import { type createBlockList, isInNetworks } from "@/lib/shared/ip-address";
 import { PROXY_EMAIL_HEADER } from "./cookies";
 import { networkList } from "./trusted-proxies";
 

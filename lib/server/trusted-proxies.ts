@@ -4,7 +4,7 @@ import "server-only";
 import { type IncomingHttpHeaders } from "node:http";
 import { isIP } from "node:net";
 import { z } from "zod";
-import { createBlockList,isInNetworks } from "@/lib/shared/ip-address";
+import { createBlockList, isInNetworks } from "@/lib/shared/ip-address";
 import { type Log } from "./log";
 
 /** `maxHops` is the number of chained proxies. If it is set, only the nearest one must be in `from`. */

@@ -3,9 +3,9 @@
 import { runnerStates } from "@/lib/contract/runners/runners";
 import { createLru } from "@/lib/shared/lru";
 import { getFreeBytes } from "@/lib/shared/readiness";
-import { getTelemetry,observe } from "@/lib/shared/telemetry";
+import { getTelemetry, observe } from "@/lib/shared/telemetry";
 import { type RunEvent } from "./nodes/run";
-import { getRunnerState,readRunners } from "./runners/store";
+import { getRunnerState, readRunners } from "./runners/store";
 import { type Database, query } from "./store/database";
 
 export function registerMetrics(database: Database, dataDir: string): void {

@@ -3,7 +3,7 @@
 import { type LookupAddress, type LookupOptions } from "node:dns";
 import { isIP } from "node:net";
 import { buildConnector } from "undici";
-import { createBlockList,isInNetworks, isPublicAddress } from "./ip-address";
+import { createBlockList, isInNetworks, isPublicAddress } from "./ip-address";
 
 type LookupAllOptions = LookupOptions & { all: true };
 export type Resolve = (host: string, options: LookupAllOptions, done: (error: Error | null, addresses: LookupAddress[]) => void) => void;

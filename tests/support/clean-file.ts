@@ -1,7 +1,7 @@
 import { expect } from "vitest";
 import { cleanFile } from "@/lib/server/shares/clean/clean";
 import { getPieceLength, type Piece } from "@/lib/server/shares/clean/pieces";
-import { createCleanStream, findOriginalRange,selectPieces } from "@/lib/server/shares/shared-bytes";
+import { createCleanStream, findOriginalRange, selectPieces } from "@/lib/server/shares/shared-bytes";
 
 /** The file as a share's visitor receives it; undefined if it can't be cleaned. */
 export const piecesOf = (file: Buffer) =>

@@ -10,7 +10,7 @@ import { afterEach, describe, expect, it, test } from "vitest";
 import config from "@/eslint.config.mjs";
 import { errorStatus } from "@/lib/contract/failure";
 import { createEmbedPaths, isApiPath } from "@/lib/http/request-line";
-import { describeUnknownSettings,listSettingNames, readEnv } from "@/lib/server/env";
+import { describeUnknownSettings, listSettingNames, readEnv } from "@/lib/server/env";
 import { addEmbedPath, EMBED_PATH_HEADER, getEmbedPath, parseEmbedPath, setEmbedPaths } from "@/lib/shared/console-paths";
 import { isForbiddenAddress } from "@/lib/shared/guarded-connector";
 import { temporaryFolder } from "@/tests/support/temporary-folder";

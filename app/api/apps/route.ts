@@ -2,7 +2,7 @@ import { appBodySchema, appsQuerySchema } from "@/lib/contract/apps/app";
 import { createApp, listApps } from "@/lib/server/apps/change-app";
 import { toView } from "@/lib/server/apps/open-app";
 import { consoleBodyRoute, consoleRoute } from "@/lib/server/bff/routes";
-import { getConnectionParam, getSearchParams,readQuery } from "@/lib/server/requests/read-request";
+import { getConnectionParam, getSearchParams, readQuery } from "@/lib/server/requests/read-request";
 import { jsonResponse, toJsonResponse } from "@/lib/server/requests/responses";
 import { ok } from "@/lib/shared/result";
 

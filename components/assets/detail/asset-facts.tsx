@@ -6,7 +6,7 @@ import { Button } from "@/components/ui/controls/button";
 import { CopyButton } from "@/components/ui/controls/copy-button";
 import { Link } from "@/components/ui/link";
 import { RelativeTime } from "@/components/ui/time/relative-time";
-import { shortId,toJobHref } from "@/lib/browser/urls";
+import { shortId, toJobHref } from "@/lib/browser/urls";
 import { type AssetDetail } from "@/lib/contract/views/asset-view";
 import { formatBytes } from "@/lib/shared/format";
 import { assetHref, assetLink } from "../asset-urls";

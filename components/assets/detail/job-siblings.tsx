@@ -12,7 +12,7 @@ import { createThumbnailUrl, toJobHref, withQuery } from "@/lib/browser/urls";
 import { isMissingOperation } from "@/lib/contract/failure";
 import { object, text } from "@/lib/contract/json/readers";
 import { type JobDetail } from "@/lib/contract/schemas/job";
-import { getMediaKind,listOutputs } from "@/lib/contract/views/outputs-view";
+import { getMediaKind, listOutputs } from "@/lib/contract/views/outputs-view";
 import { KindIcon } from "../asset-picture";
 import { assetHref } from "../asset-urls";
 

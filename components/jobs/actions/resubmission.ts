@@ -2,7 +2,7 @@ import { withSpellingsOf } from "@/lib/contract/json/exact-json";
 import { type JsonObject } from "@/lib/contract/json/json";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { isMasked, removeMasks } from "@/lib/contract/secrets/secret-texts";
-import { getNodeName,isLink, isSeedName, readLooseGraph } from "@/lib/contract/workflow/graph";
+import { getNodeName, isLink, isSeedName, readLooseGraph } from "@/lib/contract/workflow/graph";
 import { unwrapWorkflow } from "@/lib/contract/workflow/read-workflow";
 
 const SEEDS = 2 ** 32;

@@ -3,7 +3,7 @@ import { affectsAllCalls, type BatchOutcome, callWithRetry, runInBatches, type W
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { withQuery } from "@/lib/browser/urls";
 import { type JobDetail } from "@/lib/contract/schemas/job";
-import { couldHaveStarted, getSubmittedJob,IDEMPOTENCY_HEADER, RERUN_HEADER } from "@/lib/contract/workflow/submission";
+import { couldHaveStarted, getSubmittedJob, IDEMPOTENCY_HEADER, RERUN_HEADER } from "@/lib/contract/workflow/submission";
 import { type Result } from "@/lib/shared/result";
 import { createIdempotencyKey } from "@/lib/shared/text";
 import { type Outcome, type ResultEntry, type TargetJob, withJobNames } from "./end-jobs";

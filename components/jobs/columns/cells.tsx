@@ -6,7 +6,7 @@ import { useCopy } from "@/components/ui/hooks/use-copy";
 import { DisabledLink, useRouter } from "@/components/ui/link";
 import { ProgressBar } from "@/components/ui/skeleton";
 import { AgoTime, type AgoWords, durationText, RunningDuration, useAgoWords } from "@/components/ui/time/relative-time";
-import { apiPath, shortId,toJobHref } from "@/lib/browser/urls";
+import { apiPath, shortId, toJobHref } from "@/lib/browser/urls";
 import { isAddressableId } from "@/lib/contract/params";
 import { isNameless } from "@/lib/contract/workflow/workflow-name";
 import { type JobRow } from "../job-row";

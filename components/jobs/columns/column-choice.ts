@@ -3,8 +3,8 @@
 import { useTranslations } from "next-intl";
 import { useMemo, useSyncExternalStore } from "react";
 import { type Persisted, persisted } from "@/lib/browser/persisted";
-import { type InputId, MAX_INPUTS, parseInputId,splitInputId } from "@/lib/contract/jobs/job-list";
-import { filter,isTrue, list, map, number, object } from "@/lib/contract/json/readers";
+import { type InputId, MAX_INPUTS, parseInputId, splitInputId } from "@/lib/contract/jobs/job-list";
+import { filter, isTrue, list, map, number, object } from "@/lib/contract/json/readers";
 
 const namedIds = ["preview", "status", "job", "workflow", "what", "outputs", "by", "submitted", "ran"] as const;
 export type NamedId = (typeof namedIds)[number];

@@ -6,7 +6,7 @@ import { SelectAllRows, type SelectionStore, SelectRow } from "@/components/data
 import { columnsFor, type ColumnStyle } from "@/components/data-table/table-columns";
 import { plainPicture } from "@/components/ui/pictures/plain-picture";
 import { Truncated, truncateIfLong } from "@/components/ui/truncated";
-import { createLivePreviewUrl, createThumbnailUrl,shortId } from "@/lib/browser/urls";
+import { createLivePreviewUrl, createThumbnailUrl, shortId } from "@/lib/browser/urls";
 import { type InputId, splitInputId } from "@/lib/contract/jobs/job-list";
 import { type JobRow } from "../job-row";
 import { type CellWords, copyButton, ranCell, rowHref, rowLink, stateCell, submittedCell, titleOf, useRowClick, whatCell } from "./cells";

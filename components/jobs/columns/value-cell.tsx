@@ -4,7 +4,7 @@ import useSWR from "swr";
 import { Truncated } from "@/components/ui/truncated";
 import { callApi } from "@/lib/browser/api";
 import { withQuery } from "@/lib/browser/urls";
-import { collectInputs,type JobInputs } from "@/lib/contract/jobs/job-inputs";
+import { collectInputs, type JobInputs } from "@/lib/contract/jobs/job-inputs";
 import { type JsonObject } from "@/lib/contract/json/json";
 import { createLimiter } from "@/lib/shared/async";
 

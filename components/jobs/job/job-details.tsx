@@ -10,7 +10,7 @@ import { ProgressBar } from "@/components/ui/skeleton";
 import { Duration, durationText, RelativeTime, RunningDuration } from "@/components/ui/time/relative-time";
 import { useNow } from "@/components/ui/time/use-now";
 import { useTimeFormat } from "@/components/ui/time/use-time-format";
-import { createLivePreviewUrl, shortId,toJobHref } from "@/lib/browser/urls";
+import { createLivePreviewUrl, shortId, toJobHref } from "@/lib/browser/urls";
 import { toJobState } from "@/lib/contract/jobs/job-list";
 import { formatNamelessWorkflow } from "@/lib/contract/workflow/workflow-name";
 import { type JobFacts, type RawWords as Words } from "./job-facts";

@@ -10,7 +10,7 @@ import { type SecretPlace } from "@/lib/contract/secrets/secret-places";
 import { toMilliseconds } from "@/lib/contract/times";
 import { type JobErrorView, type JobView, toJobView } from "@/lib/contract/views/job-view";
 import { listOutputs, type OutputView } from "@/lib/contract/views/outputs-view";
-import { getNodeName,readLooseGraph } from "@/lib/contract/workflow/graph";
+import { getNodeName, readLooseGraph } from "@/lib/contract/workflow/graph";
 import { formatNamelessWorkflow, getWorkflowName } from "@/lib/contract/workflow/workflow-name";
 import { countSeeds } from "../actions/resubmission";
 

@@ -4,7 +4,7 @@
 import { withQuery } from "@/lib/browser/urls";
 import { type JobSearchQuery } from "@/lib/contract/console";
 import { type InputId, isSearch, jobParams, type KnownJobState, searchParams } from "@/lib/contract/jobs/job-list";
-import { parseSearch,toSearchValues } from "@/lib/contract/params";
+import { parseSearch, toSearchValues } from "@/lib/contract/params";
 
 export type ListName = "jobs" | "history";
 const ended = ["completed", "failed", "cancelled"] as const satisfies readonly KnownJobState[];

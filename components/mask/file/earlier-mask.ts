@@ -3,7 +3,7 @@
 
 import { callApi } from "@/lib/browser/api";
 import { createViewUrl, withQuery } from "@/lib/browser/urls";
-import { detectPictureKind,listParts, readOrientation } from "@/lib/shared/picture-size";
+import { detectPictureKind, listParts, readOrientation } from "@/lib/shared/picture-size";
 import { type Coverage } from "../drawing/coverage";
 import { type Size } from "../drawing/geometry";
 import { type Hold } from "./encode-png";

@@ -4,7 +4,7 @@
 
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { readNaturalSize } from "@/lib/browser/uploads/picture-check";
-import { createThumbnailUrl,type FileName, toShownPictureUrl } from "@/lib/browser/urls";
+import { createThumbnailUrl, type FileName, toShownPictureUrl } from "@/lib/browser/urls";
 import { isNotFound } from "@/lib/contract/failure";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { type Coverage, emptyCoverage } from "../drawing/coverage";

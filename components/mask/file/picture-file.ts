@@ -3,7 +3,7 @@
 
 import { readFailure } from "@/lib/browser/read-answer";
 import { type ApiFailure, toFailure } from "@/lib/browser/read-failure";
-import { createViewUrl,type FileName } from "@/lib/browser/urls";
+import { createViewUrl, type FileName } from "@/lib/browser/urls";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { textOf } from "@/lib/contract/json/json";
 import { type AssetView, getAssetFile } from "@/lib/contract/views/asset-view";

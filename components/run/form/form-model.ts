@@ -4,13 +4,13 @@
 import { withSpellingsOf } from "@/lib/contract/json/exact-json";
 import { isObject } from "@/lib/contract/json/json";
 import { own } from "@/lib/contract/json/own";
-import { isDynamic,listInputs } from "@/lib/contract/nodes/dynamic-inputs";
+import { isDynamic, listInputs } from "@/lib/contract/nodes/dynamic-inputs";
 import { createRandom } from "@/lib/contract/nodes/fill-texts";
 import { type ChoiceValue, guessKind, type InputSpec, type Limit, type Media, readInputSpec, WHITE } from "@/lib/contract/nodes/input-spec";
 import { decodePercent } from "@/lib/contract/plain-line";
 import { type Graph, type GraphNode, type Link } from "@/lib/contract/schemas/graph";
 import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
-import { getNodeName,isLink, isSeedName } from "@/lib/contract/workflow/graph";
+import { getNodeName, isLink, isSeedName } from "@/lib/contract/workflow/graph";
 
 export type Control =
   | { kind: "link"; fromId: string; fromTitle: string; output: number; outputName?: string }

@@ -7,7 +7,7 @@ import { type Failure } from "@/lib/contract/failure";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { own } from "@/lib/contract/json/own";
 import { anyText, object } from "@/lib/contract/json/readers";
-import { boxEdges, getSettings,type Limit } from "@/lib/contract/nodes/input-spec";
+import { boxEdges, getSettings, type Limit } from "@/lib/contract/nodes/input-spec";
 import { truncateText } from "@/lib/contract/plain-line";
 import { type NodeError, type NodeErrors } from "@/lib/contract/schemas/execution";
 import { type Graph } from "@/lib/contract/schemas/graph";

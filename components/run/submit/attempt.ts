@@ -10,7 +10,7 @@ import { type ApiFailure } from "@/lib/browser/read-failure";
 import { withQuery } from "@/lib/browser/urls";
 import { type Failure, readNodeErrors } from "@/lib/contract/failure";
 import { objectOf } from "@/lib/contract/json/json";
-import { filter,isTrue, list, number, object, type ReadBy, text, withFallback } from "@/lib/contract/json/readers";
+import { filter, isTrue, list, number, object, type ReadBy, text, withFallback } from "@/lib/contract/json/readers";
 import { type NodeErrors } from "@/lib/contract/schemas/execution";
 import { type JobsAnswer } from "@/lib/contract/schemas/job";
 import { readSecretPlaces, type SecretPlace } from "@/lib/contract/secrets/secret-places";

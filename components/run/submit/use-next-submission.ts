@@ -1,5 +1,5 @@
 import { useCallback, useEffect, useEffectEvent, useMemo, useState } from "react";
-import { containsTime, type FilledText, type FillOptions,fillTexts } from "@/lib/contract/nodes/fill-texts";
+import { containsTime, type FilledText, type FillOptions, fillTexts } from "@/lib/contract/nodes/fill-texts";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
 import { type FormNode, newSeeds, withInputs } from "../form/form-model";

@@ -7,7 +7,7 @@ import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { type JsonObject } from "@/lib/contract/json/json";
 import { own } from "@/lib/contract/json/own";
 import { parseJson } from "@/lib/contract/json/parse-json";
-import { anyText, anything, list, map, object, oneOf, type Reader, text,withFallback } from "@/lib/contract/json/readers";
+import { anyText, anything, list, map, object, oneOf, type Reader, text, withFallback } from "@/lib/contract/json/readers";
 import { readSecretPlaces } from "@/lib/contract/secrets/secret-places";
 import { openWorkflow } from "./open-workflow";
 import { type BothFormats, type Draft, type Edit, type OpenWorkflow } from "./opened-workflow";

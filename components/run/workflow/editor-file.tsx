@@ -1,7 +1,7 @@
 import { useTranslations } from "next-intl";
 import { useEffect, useMemo, useState } from "react";
 import { type EditorNotice, type EditorProblem, type EditorReport } from "@/lib/contract/editor-workflow/sent-values";
-import { type createEditableFile,type EditableFile } from "@/lib/contract/editor-workflow/write-file";
+import { type createEditableFile, type EditableFile } from "@/lib/contract/editor-workflow/write-file";
 import { withSpellingsOf, writeExactJson } from "@/lib/contract/json/exact-json";
 import { type JsonObject, objectOf } from "@/lib/contract/json/json";
 import { type Graph } from "@/lib/contract/schemas/graph";

@@ -2,7 +2,7 @@
 
 import { type SampleName } from "@/components/frame/samples/samples";
 import { callApi } from "@/lib/browser/api";
-import { type ByteSource,openByteSource } from "@/lib/browser/files/byte-source";
+import { type ByteSource, openByteSource } from "@/lib/browser/files/byte-source";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { apiPath, createViewUrl, withQuery } from "@/lib/browser/urls";
 import { type AppDefinition } from "@/lib/contract/apps/app";

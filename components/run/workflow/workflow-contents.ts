@@ -4,7 +4,7 @@ import { withSpellingsOf, writeExactJson } from "@/lib/contract/json/exact-json"
 import { isObject, type JsonObject, objectOf } from "@/lib/contract/json/json";
 import { own } from "@/lib/contract/json/own";
 import { parseJson } from "@/lib/contract/json/parse-json";
-import { anyText, filter,map, object } from "@/lib/contract/json/readers";
+import { anyText, filter, map, object } from "@/lib/contract/json/readers";
 import { FILE_NAME, isFileName } from "@/lib/contract/nodes/fill-texts";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { maskSecrets } from "@/lib/contract/secrets/mask-secrets";

@@ -4,7 +4,7 @@
 import { useCallback, useMemo, useState } from "react";
 import { persisted } from "@/lib/browser/persisted";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { anyText, list, object, type Reader,withFallback } from "@/lib/contract/json/readers";
+import { anyText, list, object, type Reader, withFallback } from "@/lib/contract/json/readers";
 import { type BothFormats, fingerprint, type Format } from "./opened-workflow";
 
 const MAX_WORKFLOWS = 200;

@@ -6,7 +6,7 @@ import { InputField } from "@/components/ui/controls/form-field";
 import { useRouter } from "@/components/ui/link";
 import { callApi } from "@/lib/browser/api";
 import { type ApiFailure } from "@/lib/browser/read-failure";
-import { addScheme,endsWithApi, toBaseUrl } from "@/lib/contract/connections";
+import { addScheme, endsWithApi, toBaseUrl } from "@/lib/contract/connections";
 import { type ConnectionCheck, type ConnectionSaved, type ConnectionView } from "@/lib/contract/console";
 import { type Result } from "@/lib/shared/result";
 import { Outcome } from "../outcome";

@@ -9,7 +9,7 @@ import { type HashPoint } from "@/lib/browser/uploads/hash-file";
 import { type HashPool } from "@/lib/browser/uploads/hash-pool";
 import { isWorthHashing, type Speeds } from "@/lib/browser/uploads/upload";
 import { isMissingOperation } from "@/lib/contract/failure";
-import { couldHaveStarted,isUnsent } from "@/lib/contract/workflow/submission";
+import { couldHaveStarted, isUnsent } from "@/lib/contract/workflow/submission";
 import { type Result } from "@/lib/shared/result";
 import { type AssetFields, type FieldChanges } from "./asset-fields-form";
 import { type Check, type FieldsFailure, type SentWhole, type StoredAsset, type UploadItem, type UploadStatus } from "./upload-item";

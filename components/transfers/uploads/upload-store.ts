@@ -3,7 +3,7 @@
 // that would meet every file holds the waiting ones; failed files and alarms stay until a person deals with them.
 
 import { CONSOLE_UNREACHABLE } from "@/lib/browser/read-failure";
-import { addSample,type Speeds } from "@/lib/browser/uploads/upload";
+import { addSample, type Speeds } from "@/lib/browser/uploads/upload";
 import { createUploadQueue } from "@/lib/browser/uploads/upload-queue";
 import { type Failure } from "@/lib/contract/failure";
 import { createUuid } from "@/lib/shared/text";

@@ -1,6 +1,6 @@
 // Messages between an embedded page and its host page, with exact origins. A ticket is sent only in the body of one request.
 
-import { type EmbedTheme, embedThemes,findEmbedPage } from "@/lib/contract/embed/embed-pages";
+import { type EmbedTheme, embedThemes, findEmbedPage } from "@/lib/contract/embed/embed-pages";
 import { objectOf } from "@/lib/contract/json/json";
 import { type Language, languages } from "@/lib/shared/languages";
 

@@ -1,4 +1,4 @@
-import { type Bytes, concatBytes, createView,decodeBytes, decodeLatin1, takePart, type TextCollector, UnreadableFile } from "./bytes";
+import { type Bytes, concatBytes, createView, decodeBytes, decodeLatin1, takePart, type TextCollector, UnreadableFile } from "./bytes";
 
 /** `isCut`: its declared end is beyond the end of its parent. */
 type Box = { type: string; from: number; to: number; isCut: boolean };

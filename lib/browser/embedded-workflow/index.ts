@@ -4,7 +4,7 @@ import { isObject, objectOf } from "@/lib/contract/json/json";
 import { parseJson, parseLenient, TooManyExactNumbers } from "@/lib/contract/json/parse-json";
 import { type ByteSource } from "../files/byte-source";
 import { readFlacTexts, readId3Texts, readMatroskaTexts, readMovieTexts, readOggTexts } from "./audio-video";
-import { addObject, type Bytes, createBoundedBytes, createTextCollector, createView,type TextCollector, UnreadableFile } from "./bytes";
+import { addObject, type Bytes, createBoundedBytes, createTextCollector, createView, type TextCollector, UnreadableFile } from "./bytes";
 import { readHeifTexts, readJpegTexts, readPngTexts, readWebpTexts } from "./pictures";
 
 export type EmbeddedWorkflow =

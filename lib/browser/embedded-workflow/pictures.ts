@@ -1,5 +1,5 @@
 import { listBoxes, readBoxes } from "./audio-video";
-import { type Bytes, createView,decodeBytes, decodeLatin1, decompress, takePart, type TextCollector, UnreadableFile } from "./bytes";
+import { type Bytes, createView, decodeBytes, decodeLatin1, decompress, takePart, type TextCollector, UnreadableFile } from "./bytes";
 
 const MAX_KEYWORD_LENGTH = 80;
 

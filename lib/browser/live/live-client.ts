@@ -28,7 +28,7 @@ const HIDE_DELAY_MS = 10_000;
 const CHECK_INTERVAL_MS = 5_000;
 /** Detects a leader tab that the browser froze. */
 const MAX_SILENCE_MS = 30_000;
-const ALIVE_INTERVAL_MS = 10_000;
+const ALIVE_MS = 10_000;
 
 /** Increase this after each change of `TabMessage`, because tabs of an earlier version remain open during an upgrade. */
 const TAB_MESSAGE_VERSION = 2;
@@ -69,10 +69,8 @@ export function createLiveTab({ locks, channel, name, request, times }: Environm
   const streams: LiveStream[] = [];
   let lastId: string | undefined;
   let leaderMs = Date.now();
-  let isHidden = false;
+  let [isHidden, isPlanned, isReady] = [false, false, false];
   let hideTimer: ReturnType<typeof setTimeout> | undefined;
-  let isPlanned = false;
-  let isReady = false;
   let checks: ReturnType<typeof setInterval> | undefined;
   let stopListening: (() => void) | undefined;
 
@@ -245,8 +243,7 @@ export function createLiveTab({ locks, channel, name, request, times }: Environm
     void becomeLeader(false);
     sendTopics();
     checks = setInterval(() => {
-      if (streams.length > 0 && Date.now() - leaderMs > ALIVE_INTERVAL_MS)
-        post({ to: "tabs", kind: "state", isLive: liveState.getState().isLive });
+      if (streams.length > 0 && Date.now() - leaderMs > ALIVE_MS) post({ to: "tabs", kind: "state", isLive: liveState.getState().isLive });
       else if (streams.length === 0 && !isHidden && Date.now() - leaderMs > MAX_SILENCE_MS) void becomeLeader(true);
     }, CHECK_INTERVAL_MS);
   }

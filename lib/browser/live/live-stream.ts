@@ -7,7 +7,7 @@ import { isObject, textOf } from "@/lib/contract/json/json";
 import { parseJson } from "@/lib/contract/json/parse-json";
 import { LIVE_PATH } from "@/lib/contract/live";
 import { parseResponse, readFailure } from "../read-answer";
-import { type ApiFailure, isFailure,toFailure } from "../read-failure";
+import { type ApiFailure, isFailure, toFailure } from "../read-failure";
 
 /** `data`: JSON as sent by the console. Only tabs that show the topic parse it. */
 export type StreamEvent = { event: string; data: string; topic?: string; id?: string };

@@ -15,7 +15,7 @@ import {
   idSchema,
   nameSchema,
 } from "./definition";
-import { addDefault,type AppProblem, checkValue, formatProblem } from "./fill";
+import { addDefault, type AppProblem, checkValue, formatProblem } from "./fill";
 
 export {
   type AppControl,

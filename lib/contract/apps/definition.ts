@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { writeExactJson } from "../json/exact-json";
 import { graphSchema } from "../schemas/graph";
-import { createPlainLine,freeForm } from "../schemas/lenient";
+import { createPlainLine, freeForm } from "../schemas/lenient";
 import { workflowLimits } from "../workflow/read-workflow";
 
 export const appBounds = { inputs: 100, outputs: 50, tags: 20, members: 200, choices: 1000, presets: 100 } as const;

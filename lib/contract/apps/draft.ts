@@ -1,6 +1,6 @@
 // Drafts an app from pinned inputs, from the App mode of an editor file, or from a job's graph. Does not import zod, for the Run page.
 
-import { isEditorFile, listOf, readEditorFile,toIdText } from "../editor-workflow/file";
+import { isEditorFile, listOf, readEditorFile, toIdText } from "../editor-workflow/file";
 import { findNodes, findOuterName, findWidgetLocations } from "../editor-workflow/values";
 import { objectOf } from "../json/json";
 import { own } from "../json/own";
@@ -10,7 +10,7 @@ import { toPlainLine } from "../plain-line";
 import { type Graph } from "../schemas/graph";
 import { type ObjectInfo } from "../schemas/object-info";
 import { isSecretName } from "../secrets/mask-secrets";
-import { getNodeName,isLink, isSeedName } from "../workflow/graph";
+import { getNodeName, isLink, isSeedName } from "../workflow/graph";
 import { type AppControl, type AppDefinition, type AppInput, type AppOutput, type AppValue } from "./app";
 import { checkValue } from "./fill";
 

@@ -4,7 +4,7 @@ import { own } from "../json/own";
 import { anything, map, object } from "../json/readers";
 import { type Graph } from "../schemas/graph";
 import { isLink } from "../workflow/graph";
-import { createSlotFinder,type EditorFile, type EditorNode, isEditorFile, memoize, type Net, nodesById, readEditorFile } from "./file";
+import { createSlotFinder, type EditorFile, type EditorNode, isEditorFile, memoize, type Net, nodesById, readEditorFile } from "./file";
 import { isGroupNode } from "./group-nodes";
 import { isNeverSent, isRunning } from "./node-kinds";
 

@@ -4,8 +4,8 @@ import { isObject } from "../json/json";
 import { own } from "../json/own";
 import { type Definition, type EditorNode, INSIDE_END, INSIDE_START, memoize, type Net, nodesById, type Slot } from "./file";
 import { BYPASSED, isNeverSent, isNote, isPrimitive, MUTED, parseTunnel } from "./node-kinds";
-import { getSlots,type LinkContext, type NodeLocation, type Scope, toGraphId } from "./slots";
-import { getUseValue,type Value } from "./value-of-use";
+import { getSlots, type LinkContext, type NodeLocation, type Scope, toGraphId } from "./slots";
+import { getUseValue, type Value } from "./value-of-use";
 import { getValueLocation } from "./values";
 
 export type Source =

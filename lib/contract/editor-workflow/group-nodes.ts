@@ -18,7 +18,7 @@ import {
   toIdText,
 } from "./file";
 import { isNote, isReroute } from "./node-kinds";
-import { orderClassInputs, readWidgets,toListedValues } from "./values";
+import { orderClassInputs, readWidgets, toListedValues } from "./values";
 
 const GROUP_PREFIX = /^workflow[>/]/;
 

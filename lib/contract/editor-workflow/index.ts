@@ -11,14 +11,14 @@ import { type Graph, type GraphNode } from "../schemas/graph";
 import { type ObjectInfo } from "../schemas/object-info";
 import { workflowLimits } from "../workflow/read-workflow";
 import { hasSavedInputs, isSameJson, readSavedInputs } from "./drawing";
-import { type Definition, type EditorFile, type EditorNode, isEditorFile, listOf, readEditorFile,toIdText } from "./file";
-import { findSetter,findSource } from "./follow";
+import { type Definition, type EditorFile, type EditorNode, isEditorFile, listOf, readEditorFile, toIdText } from "./file";
+import { findSetter, findSource } from "./follow";
 import { expandGroupNode, isGroupNode } from "./group-nodes";
 import { getLinkedNodeIds, isNeverSent, isRunning, isSwitch, parseTunnel } from "./node-kinds";
-import { createWidgetFinder,type EditorNotice, type EditorProblem, findProblems, roundToStep, toSentValue, UNNAMED } from "./sent-values";
-import { getSlots,type LinkContext, type NodeLocation, type Scope, toGraphId } from "./slots";
-import { getHostValue,type Value } from "./value-of-use";
-import { getValueLocation, readWidgets,type ValueLocation, type Widget } from "./values";
+import { createWidgetFinder, type EditorNotice, type EditorProblem, findProblems, roundToStep, toSentValue, UNNAMED } from "./sent-values";
+import { getSlots, type LinkContext, type NodeLocation, type Scope, toGraphId } from "./slots";
+import { getHostValue, type Value } from "./value-of-use";
+import { getValueLocation, readWidgets, type ValueLocation, type Widget } from "./values";
 
 export { type EditorNotice, type EditorProblem } from "./sent-values";
 

@@ -1,7 +1,7 @@
 import { objectOf } from "../json/json";
 import { own } from "../json/own";
 import { type ObjectInfo } from "../schemas/object-info";
-import { type EditorNode, INSIDE_END, listOf, memoize,type Net } from "./file";
+import { type EditorNode, INSIDE_END, listOf, memoize, type Net } from "./file";
 
 export const MUTED = 2;
 export const BYPASSED = 4;

@@ -3,10 +3,10 @@ import { own } from "../json/own";
 import { number } from "../json/readers";
 import { getFallback } from "../nodes/dynamic-inputs";
 import { isFileName, type WidgetOf } from "../nodes/fill-texts";
-import { findNearestOption, getInputType,getSettings, readInputSpec } from "../nodes/input-spec";
+import { findNearestOption, getInputType, getSettings, readInputSpec } from "../nodes/input-spec";
 import { type ObjectInfo } from "../schemas/object-info";
-import { createSlotFinder,type EditorFile, type EditorNode, listOf, type Net } from "./file";
-import { readWidgets,type Widget } from "./values";
+import { createSlotFinder, type EditorFile, type EditorNode, listOf, type Net } from "./file";
+import { readWidgets, type Widget } from "./values";
 
 /** The editor's name for the values of a missing class, which the file stores only by index. */
 export const UNNAMED = "UNKNOWN";

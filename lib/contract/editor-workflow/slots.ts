@@ -1,10 +1,10 @@
 import { objectOf, textOf } from "../json/json";
 import { own } from "../json/own";
 import { isGrowing } from "../nodes/dynamic-inputs";
-import { getInputType,getSettings } from "../nodes/input-spec";
+import { getInputType, getSettings } from "../nodes/input-spec";
 import { type NodeInfo, type ObjectInfo } from "../schemas/object-info";
-import { createSlotFinder,type Definition, type EditorNode, memoize, type Net, type Slot } from "./file";
-import { orderClassInputs, readWidgets,type Widget } from "./values";
+import { createSlotFinder, type Definition, type EditorNode, memoize, type Net, type Slot } from "./file";
+import { orderClassInputs, readWidgets, type Widget } from "./values";
 
 export type Scope = { path: string; net: Net; use?: Use };
 export type NodeLocation = { scope: Scope; node: EditorNode };

@@ -3,9 +3,9 @@
 import { isObject } from "../json/json";
 import { own } from "../json/own";
 import { getSettings } from "../nodes/input-spec";
-import { type Definition, type EditorNode, INSIDE_START, listOf, memoize, parseEntries, type Slot,toIdText } from "./file";
-import { getSlots, getWidgets,type LinkContext, type NodeLocation, type Scope, toGraphId, type Use } from "./slots";
-import { getValueLocation,hasControl, type ValueLocation } from "./values";
+import { type Definition, type EditorNode, INSIDE_START, listOf, memoize, parseEntries, type Slot, toIdText } from "./file";
+import { getSlots, getWidgets, type LinkContext, type NodeLocation, type Scope, toGraphId, type Use } from "./slots";
+import { getValueLocation, hasControl, type ValueLocation } from "./values";
 
 /** `home`: where the file stores the value. `isRaw`: from a subgraph widget, whose texts are sent unchanged. */
 export type Value = { kind: "value"; value: unknown; home: ValueLocation; isRaw?: boolean };

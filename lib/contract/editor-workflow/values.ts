@@ -1,9 +1,9 @@
 import { isObject, type JsonObject, objectOf, textOf } from "../json/json";
 import { own } from "../json/own";
 import { type ClassInput, getChoiceInputs, isDynamicCombo, isGrowing, listDeclaredInputs } from "../nodes/dynamic-inputs";
-import { boxEdges, getInputType,getSettings } from "../nodes/input-spec";
+import { boxEdges, getInputType, getSettings } from "../nodes/input-spec";
 import { type NodeInfo } from "../schemas/object-info";
-import { type EditorFile, type EditorNode, INSIDE_START, listOf, type Net, nodesById,parseEntries } from "./file";
+import { type EditorFile, type EditorNode, INSIDE_START, listOf, type Net, nodesById, parseEntries } from "./file";
 import { isPrimitive } from "./node-kinds";
 
 /** The index in widgets_values, and the node in the file. A value that the node also stores by `storedName` has precedence. */

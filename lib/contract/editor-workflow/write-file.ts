@@ -1,16 +1,16 @@
 import { withSpellingsOf } from "../json/exact-json";
 import { isObject, type JsonObject, objectOf } from "../json/json";
 import { own } from "../json/own";
-import { isDynamicCombo, listDeclaredInputs,listInputs } from "../nodes/dynamic-inputs";
+import { isDynamicCombo, listDeclaredInputs, listInputs } from "../nodes/dynamic-inputs";
 import { type WidgetOf } from "../nodes/fill-texts";
-import { getInputType,getSettings } from "../nodes/input-spec";
+import { getInputType, getSettings } from "../nodes/input-spec";
 import { type Graph, type GraphNode } from "../schemas/graph";
 import { type NodeInfo, type ObjectInfo } from "../schemas/object-info";
 import { isLink } from "../workflow/graph";
 import { isSameJson, type SavedInput, toSavedProperties } from "./drawing";
 import { isEditorFile, listOf, parseEntries, readEditorFile, readNode } from "./file";
 import { convertFile } from "./index";
-import { createWidgetFinder,type EditorReport, getDefault } from "./sent-values";
+import { createWidgetFinder, type EditorReport, getDefault } from "./sent-values";
 import {
   getPrecedingValues,
   getTrailingValues,

@@ -2,8 +2,8 @@ import { writeExactJson } from "../json/exact-json";
 import { type JsonObject } from "../json/json";
 import { own } from "../json/own";
 import { truncateText } from "../plain-line";
-import { getNodeName,type LooseNode, readLooseGraph } from "../workflow/graph";
-import { CLASS_MARK, type InputId, splitInputId,toInputId } from "./job-list";
+import { getNodeName, type LooseNode, readLooseGraph } from "../workflow/graph";
+import { CLASS_MARK, type InputId, splitInputId, toInputId } from "./job-list";
 
 const MAX_VALUE = 200;
 

@@ -5,7 +5,7 @@ import { own } from "../json/own";
 import { anyText, anything, list, map, number, object, type ReadBy } from "../json/readers";
 import { type Graph } from "../schemas/graph";
 import { type NodeInfo, type ObjectInfo } from "../schemas/object-info";
-import { getSettings,readInputSpec } from "./input-spec";
+import { getSettings, readInputSpec } from "./input-spec";
 
 export type ClassInput = { name: string; raw: unknown; isRequired: boolean };
 type Values = Readonly<Record<string, unknown>>;

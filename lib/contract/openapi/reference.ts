@@ -6,7 +6,7 @@ import { allOperations } from "../operations";
 import { assetOperations } from "../operations/assets";
 import { fileOperations } from "../operations/files";
 import { jobOperations } from "../operations/jobs";
-import { createOpenApiDocument,type DescribedOperation, type JsonSchema } from "./document";
+import { createOpenApiDocument, type DescribedOperation, type JsonSchema } from "./document";
 
 /** `schema`: the name of a schema on the same page. */
 export type TypeText = { text: string; schema?: string };

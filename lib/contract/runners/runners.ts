@@ -1,7 +1,7 @@
 // Runners of the embedded service: the built-in one and plain local servers. Unrelated to the role "runner".
 
 import { z } from "zod";
-import { addScheme,runnerOrders, type RunnerProblem, toBaseUrl } from "../connections";
+import { addScheme, runnerOrders, type RunnerProblem, toBaseUrl } from "../connections";
 import { toPlainLine } from "../plain-line";
 import { createPlainLine, webAddressSchema } from "../schemas/lenient";
 

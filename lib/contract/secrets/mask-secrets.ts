@@ -3,7 +3,7 @@
 import { withSpellingsOf } from "../json/exact-json";
 import { isObject, type JsonObject } from "../json/json";
 import { isLink } from "../workflow/graph";
-import { listSpellings,MASK, maskText } from "./secret-texts";
+import { listSpellings, MASK, maskText } from "./secret-texts";
 
 const secretPattern =
   /apikey|apitoken|apisecret|authtoken|accesstoken|refreshtoken|bearertoken|sessiontoken|password|passwd|passphrase|secretkey|accesskey|privatekey|authorization|credential/;

@@ -2,7 +2,7 @@
 
 import { isObject, type JsonObject, objectOf } from "../json/json";
 import { anyText, list, object, oneOf } from "../json/readers";
-import { getNodeName,isLink, readLooseGraph } from "../workflow/graph";
+import { getNodeName, isLink, readLooseGraph } from "../workflow/graph";
 import { isMasked } from "./secret-texts";
 
 /** `extra`: the path to the field of extra_data. `error` and `output`: the text of a node, which a new run cannot omit. */

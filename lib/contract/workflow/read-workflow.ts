@@ -4,7 +4,7 @@ import { withSpellingsOf } from "../json/exact-json";
 import { isObject, type JsonObject, objectOf } from "../json/json";
 import { findDuplicateKeys, findJsonError, getLineAndColumn } from "../json/json-text";
 import { own } from "../json/own";
-import { parseLenient, parseLenientJson, replaceNaN,TooManyExactNumbers } from "../json/parse-json";
+import { parseLenient, parseLenientJson, replaceNaN, TooManyExactNumbers } from "../json/parse-json";
 import { type Graph } from "../schemas/graph";
 import { getNameInExtraData } from "./workflow-name";
 

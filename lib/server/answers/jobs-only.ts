@@ -2,7 +2,7 @@
 // Operations without `reads` are rejected. A file may be fetched only if a job response has listed it.
 
 import "server-only";
-import { createFailure,type Failure } from "@/lib/contract/failure";
+import { createFailure, type Failure } from "@/lib/contract/failure";
 import { objectOf, textOf } from "@/lib/contract/json/json";
 import { isRead, type Operation } from "@/lib/contract/operation";
 import { outputsSchema, previewOutputSchema } from "@/lib/contract/schemas/execution";

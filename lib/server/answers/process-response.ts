@@ -12,13 +12,13 @@ import { manageBodySchema } from "@/lib/contract/schemas/job";
 import { findJobSecrets, findWorkflowSecrets } from "@/lib/contract/secrets/secret-places";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { type Composition, type Target } from "../composition-type";
-import { toJobResponse,toNotes } from "../job-index/job-notes";
+import { toJobResponse, toNotes } from "../job-index/job-notes";
 import { type Connection } from "../store/connections";
 import { type CallInput } from "../upstream/outgoing";
 import { type Upstream } from "../upstream/upstream";
 import { addWorkflowNames } from "../workflows/names";
 import { readsJobs, recordShownFiles } from "./jobs-only";
-import { addLiveProgress,recordTotal } from "./live-progress";
+import { addLiveProgress, recordTotal } from "./live-progress";
 import { redactForBrowser, replaceServiceUrls } from "./redact";
 
 /** A history page that is too large is read again with this fraction of its entries. */

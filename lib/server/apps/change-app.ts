@@ -15,7 +15,7 @@ import {
 } from "@/lib/contract/apps/app";
 import { compareVersions } from "@/lib/contract/apps/definition";
 import { isEditorFile } from "@/lib/contract/editor-workflow/file";
-import { createFailure,type Failure } from "@/lib/contract/failure";
+import { createFailure, type Failure } from "@/lib/contract/failure";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { objectOf } from "@/lib/contract/json/json";
 import { maskSecrets } from "@/lib/contract/secrets/mask-secrets";
@@ -27,7 +27,7 @@ import { type Context } from "../auth/viewer";
 import { findConnection, openConnection } from "../connections/access";
 import { type AuthedContext } from "../context";
 import { MAX_APPS, type StoredApp } from "../store/apps/apps";
-import { appNotFound,createCardMapper, toAppViewer } from "./open-app";
+import { appNotFound, createCardMapper, toAppViewer } from "./open-app";
 
 type ImportErrorReason = "workflow" | "otherVersion" | "damaged" | "other";
 type Issue = { path: readonly PropertyKey[]; message: string };

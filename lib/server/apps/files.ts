@@ -13,7 +13,7 @@ import { type AppInput, type AppValues } from "@/lib/contract/apps/app";
 import { type AppProblem, createProblem } from "@/lib/contract/apps/fill";
 import { type FileRef, toFileRef, toImageValue } from "@/lib/contract/assets/file-refs";
 import { CONNECTION_PARAMETER } from "@/lib/contract/console";
-import { createFailure,type Failure } from "@/lib/contract/failure";
+import { createFailure, type Failure } from "@/lib/contract/failure";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { type Operation } from "@/lib/contract/operation";
 import { operations } from "@/lib/contract/operations";

@@ -2,7 +2,7 @@
 
 import "server-only";
 import { type AppCard, type AppField, type AppView } from "@/lib/contract/apps/app";
-import { createFailure,type Failure } from "@/lib/contract/failure";
+import { createFailure, type Failure } from "@/lib/contract/failure";
 import { hasRole } from "@/lib/contract/people/roles";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { canChange, type Context, type Viewer } from "../auth/viewer";

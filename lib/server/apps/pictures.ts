@@ -2,9 +2,9 @@
 
 import "server-only";
 import { type AppPicture } from "@/lib/contract/apps/app";
-import { type AppProblem, createProblem, formatProblem,isFileKind } from "@/lib/contract/apps/fill";
+import { type AppProblem, createProblem, formatProblem, isFileKind } from "@/lib/contract/apps/fill";
 import { toFileRef, toImageValue } from "@/lib/contract/assets/file-refs";
-import { createFailure,type Failure } from "@/lib/contract/failure";
+import { createFailure, type Failure } from "@/lib/contract/failure";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { operations } from "@/lib/contract/operations";
 import { maskUploadFieldsSchema } from "@/lib/contract/operations/files";
@@ -14,7 +14,7 @@ import { type Context } from "../auth/viewer";
 import { type AuthedContext } from "../context";
 import { type StoredResult } from "../store/apps/app-runs";
 import { type StoredApp } from "../store/apps/apps";
-import { checkFileLimits, isForm, type ReceivedFile, type ReceivedForm,receiveForm, uploadFile, uploadMask } from "./files";
+import { checkFileLimits, isForm, type ReceivedFile, type ReceivedForm, receiveForm, uploadFile, uploadMask } from "./files";
 import { canSeeWorkflows } from "./open-app";
 
 const MAX_SHOWN = 60;

@@ -4,7 +4,7 @@ import "server-only";
 import { type z } from "zod";
 import { type AppPreset, type appPresetBodySchema } from "@/lib/contract/apps/app";
 import { checkValue, formatProblem } from "@/lib/contract/apps/fill";
-import { createFailure,type Failure } from "@/lib/contract/failure";
+import { createFailure, type Failure } from "@/lib/contract/failure";
 import { hasRole } from "@/lib/contract/people/roles";
 import { isSecretName } from "@/lib/contract/secrets/mask-secrets";
 import { failed, ok, type Result } from "@/lib/shared/result";

@@ -3,7 +3,7 @@
 import "server-only";
 import { randomUUID } from "node:crypto";
 import { appRunBodySchema, type AppValues } from "@/lib/contract/apps/app";
-import { createFailure,type Failure } from "@/lib/contract/failure";
+import { createFailure, type Failure } from "@/lib/contract/failure";
 import { IDEMPOTENCY_HEADER, isIdempotencyKey } from "@/lib/contract/workflow/submission";
 import { createLimiter } from "@/lib/shared/async";
 import { failed, ok, type Result } from "@/lib/shared/result";

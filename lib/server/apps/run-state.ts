@@ -9,8 +9,8 @@ import {
   type AppRun,
   type AppRunError,
 } from "@/lib/contract/apps/app";
-import { type AppProblem, createProblem, formatProblem,isFileKind } from "@/lib/contract/apps/fill";
-import { createFailure,type Failure } from "@/lib/contract/failure";
+import { type AppProblem, createProblem, formatProblem, isFileKind } from "@/lib/contract/apps/fill";
+import { createFailure, type Failure } from "@/lib/contract/failure";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { objectOf, textOf } from "@/lib/contract/json/json";
 import { own } from "@/lib/contract/json/own";

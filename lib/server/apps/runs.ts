@@ -4,7 +4,7 @@ import "server-only";
 import { type z } from "zod";
 import { type AppRun, type appRunsQuerySchema } from "@/lib/contract/apps/app";
 import { CONNECTION_PARAMETER } from "@/lib/contract/console";
-import { createFailure,type Failure, isNotFound } from "@/lib/contract/failure";
+import { createFailure, type Failure, isNotFound } from "@/lib/contract/failure";
 import { operations } from "@/lib/contract/operations";
 import { createdAssetSchema } from "@/lib/contract/schemas/asset";
 import { type OutputFile } from "@/lib/contract/views/outputs-view";

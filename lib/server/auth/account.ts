@@ -3,11 +3,11 @@
 import "server-only";
 import { type z } from "zod";
 import { type accountChangeSchema, type EndedSession, type MemberView, type SessionState, type SessionView } from "@/lib/contract/console";
-import { createFieldFailure,type Failure } from "@/lib/contract/failure";
+import { createFieldFailure, type Failure } from "@/lib/contract/failure";
 import { roles } from "@/lib/contract/people/roles";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { type Composition, type Parts } from "../composition-type";
-import { PROXY_EMAIL_HEADER,readCookie, sessionCookieName } from "../cookies";
+import { PROXY_EMAIL_HEADER, readCookie, sessionCookieName } from "../cookies";
 import { findStoredSession, isEmbeddedRequest } from "../embed/sessions";
 import { rateLimited } from "../limits/attempt-limit";
 import { type Member } from "../store/people/members";

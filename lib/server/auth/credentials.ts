@@ -4,7 +4,7 @@ import "server-only";
 import { type EmbedAppearance, type EmbedPage, findEmbedPage } from "@/lib/contract/embed/embed-pages";
 import { isRead } from "@/lib/contract/operation";
 import { allOperations } from "@/lib/contract/operations";
-import { getWeakerRole,type Role } from "@/lib/contract/people/roles";
+import { getWeakerRole, type Role } from "@/lib/contract/people/roles";
 import { APPS_OPERATION, EVENTS_OPERATION, looksLikeToken } from "@/lib/contract/people/sign-in";
 import { type TokenOperations } from "@/lib/contract/people/tokens";
 import { parseBearer } from "@/lib/shared/headers";

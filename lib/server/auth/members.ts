@@ -2,9 +2,9 @@
 
 import "server-only";
 import { randomBytes } from "node:crypto";
-import { describeMember, formatPerson,type MemberChange } from "@/lib/contract/audit/audit";
+import { describeMember, formatPerson, type MemberChange } from "@/lib/contract/audit/audit";
 import { type InvitationItem, type InvitationState, type InvitationView, type MemberView } from "@/lib/contract/console";
-import { createFailure,createFieldFailure, type Failure } from "@/lib/contract/failure";
+import { createFailure, createFieldFailure, type Failure } from "@/lib/contract/failure";
 import { hasRole, type Role } from "@/lib/contract/people/roles";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { type Composition, type Parts } from "../composition-type";

@@ -13,7 +13,7 @@ import { type Member } from "../store/people/members";
 import { beginProviderSession, type OidcTurn } from "./oidc/oidc-turn";
 import { toClaims } from "./oidc/provider";
 import { isKnownDevice } from "./sealed-cookies";
-import { beginSession, endSession, getSessionId,readSession } from "./session";
+import { beginSession, endSession, getSessionId, readSession } from "./session";
 import { explainedFailures, signIn } from "./sign-in";
 
 /** Prefix of an error text that passes through next-auth; the route turns it into a 429 with Retry-After. */

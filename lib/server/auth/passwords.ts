@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { gunzip } from "node:zlib";
 import { hash, verify } from "@node-rs/argon2";
-import { createFieldFailure,type Failure } from "@/lib/contract/failure";
+import { createFieldFailure, type Failure } from "@/lib/contract/failure";
 import { MIN_PASSWORD } from "@/lib/contract/people/sign-in";
 import { type Composition, type Parts } from "../composition-type";
 

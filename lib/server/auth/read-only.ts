@@ -3,7 +3,7 @@
 import "server-only";
 import { z } from "zod";
 import { type ReadOnlyView } from "@/lib/contract/console";
-import { createFailure,type Failure } from "@/lib/contract/failure";
+import { createFailure, type Failure } from "@/lib/contract/failure";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { type Composition, type Parts } from "../composition-type";
 

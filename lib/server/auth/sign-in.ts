@@ -1,7 +1,7 @@
 // Signs members in with a password, and creates the first member.
 
 import "server-only";
-import { createFailure,type Failure } from "@/lib/contract/failure";
+import { createFailure, type Failure } from "@/lib/contract/failure";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { getTelemetry } from "@/lib/shared/telemetry";
 import { type Composition, type Parts } from "../composition-type";

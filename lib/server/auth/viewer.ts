@@ -1,7 +1,7 @@
 // Authenticates a request: the only code that turns a credential into a viewer. The role always comes from the store.
 
 import "server-only";
-import { createFailure,type Failure } from "@/lib/contract/failure";
+import { createFailure, type Failure } from "@/lib/contract/failure";
 import { hasRole, type Role } from "@/lib/contract/people/roles";
 import { getNetwork } from "@/lib/shared/ip-address";
 import { failed, ok, type Result } from "@/lib/shared/result";
@@ -20,8 +20,8 @@ import {
   type TokenCredential,
 } from "./credentials";
 import { signInByProxy } from "./proxy-sign-in";
-import { checkReadOnly,readReadOnly } from "./read-only";
-import { findSession, type LiveSession, readSessionId,recordUse } from "./session";
+import { checkReadOnly, readReadOnly } from "./read-only";
+import { findSession, type LiveSession, readSessionId, recordUse } from "./session";
 
 /** `method` is `password`, or the party that authenticated the member. `confirmedAt` is when the identity was last proved. */
 type SessionCredential = { kind: "session"; id: string; method: string; confirmedAt: number };

@@ -17,7 +17,7 @@ import {
   sweepServiceBackup,
 } from "@/lib/service/index";
 import { type CopyResult } from "@/lib/shared/database/copy-tables";
-import { createTooOldMessage,getSchemaState } from "@/lib/shared/database/migrate";
+import { createTooOldMessage, getSchemaState } from "@/lib/shared/database/migrate";
 import { copyDatabase, countRows, fillDatabase, listMigrations, openReadOnly, requireIntegrity } from "@/lib/shared/database/sqlite-copy";
 import { type Content, copyHashed, hashFile, hasSize, writeAtomically } from "@/lib/shared/files";
 import { type Env } from "../env";

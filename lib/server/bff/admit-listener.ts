@@ -3,13 +3,13 @@
 import "server-only";
 import { type IncomingMessage } from "node:http";
 import { CONNECTION_PARAMETER } from "@/lib/contract/console";
-import { createFailure,type Failure } from "@/lib/contract/failure";
+import { createFailure, type Failure } from "@/lib/contract/failure";
 import { hasRole } from "@/lib/contract/people/roles";
 import { EVENTS_OPERATION } from "@/lib/contract/people/sign-in";
 import { type FeedAdmission } from "@/lib/shared/http-types";
 import { createMessageRedactor } from "../answers/live-progress";
 import { readSentToken } from "../auth/credentials";
-import { authenticate, getRateLimitKey, readViewer,toEndedFailure } from "../auth/viewer";
+import { authenticate, getRateLimitKey, readViewer, toEndedFailure } from "../auth/viewer";
 import { composition } from "../composition";
 import { connectionChanged, isSameTarget, openConnection, resolveTarget } from "../connections/access";
 import { PROXY_EMAIL_HEADER } from "../cookies";

@@ -6,7 +6,7 @@ import sharp from "sharp";
 import { z } from "zod";
 import { maskAddress } from "@/lib/contract/assets/file-refs";
 import { RAW_PARAMETER } from "@/lib/contract/console";
-import { createFailure,type Failure } from "@/lib/contract/failure";
+import { createFailure, type Failure } from "@/lib/contract/failure";
 import { parseJson } from "@/lib/contract/json/parse-json";
 import { countSkipped } from "@/lib/contract/json/readers";
 import { type Operation } from "@/lib/contract/operation";
@@ -22,7 +22,7 @@ import { type Access, findConnection, openForJobs } from "../connections/access"
 import { type AuthedContext } from "../context";
 import { listFiles } from "../operations/list-files";
 import { runOperation } from "../operations/run-operation";
-import { getConnectionParam, getSearchParams,readBody, readQuery } from "../requests/read-request";
+import { getConnectionParam, getSearchParams, readBody, readQuery } from "../requests/read-request";
 import { bytesResponse, jsonResponse, unreadableHeaders } from "../requests/responses";
 import { sealRequest } from "../tasks/sealed-request";
 import { headersIfTooLarge, previewNotFound, tooLargeToShow } from "../thumbnails/open-picture";

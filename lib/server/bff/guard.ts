@@ -3,7 +3,7 @@
 
 import "server-only";
 import { randomUUID } from "node:crypto";
-import { createFailure,errorStatus, type Failure } from "@/lib/contract/failure";
+import { createFailure, errorStatus, type Failure } from "@/lib/contract/failure";
 import { hasRole, type Role } from "@/lib/contract/people/roles";
 import { isFullDisk, isStoreAway, isUniqueViolation } from "@/lib/shared/error-codes";
 import { ACT_HEADER, parseActId } from "@/lib/shared/headers";

@@ -2,7 +2,7 @@
 
 import "server-only";
 import { CONNECTION_PARAMETER, RAW_PARAMETER } from "@/lib/contract/console";
-import { createFailure,type Failure } from "@/lib/contract/failure";
+import { createFailure, type Failure } from "@/lib/contract/failure";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { MAX_TOPICS, parseTopic, type TopicName, topicPaths } from "@/lib/contract/live";
 import { EVENTS_OPERATION } from "@/lib/contract/people/sign-in";
@@ -20,7 +20,7 @@ import { jsonTextResponse } from "../requests/responses";
 import { MAX_JSON_BYTES } from "../upstream/read-body";
 import { isEmbedded } from "../upstream/send";
 import { readBytes } from "../upstream/streams";
-import { checkGuard,guarded, type Handler } from "./guard";
+import { checkGuard, guarded, type Handler } from "./guard";
 
 /** Topics with the same value for all members who may read them. */
 const sharedTopics: ReadonlySet<TopicName> = new Set([

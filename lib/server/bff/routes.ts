@@ -3,7 +3,7 @@
 import "server-only";
 import { type z } from "zod";
 import { type embedSessionSchema, type EmbedSessionStarted } from "@/lib/contract/embed/embedding";
-import { createFailure,type Failure, isMissingOperation } from "@/lib/contract/failure";
+import { createFailure, type Failure, isMissingOperation } from "@/lib/contract/failure";
 import { type Operation } from "@/lib/contract/operation";
 import { type Role } from "@/lib/contract/people/roles";
 import { decodePercent } from "@/lib/contract/plain-line";

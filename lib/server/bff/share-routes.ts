@@ -1,7 +1,7 @@
 // Routes of a share for visitors without an account: files, thumbnails, workflow and password. Every rejection is the same 404.
 
 import "server-only";
-import { createFailure,type Failure } from "@/lib/contract/failure";
+import { createFailure, type Failure } from "@/lib/contract/failure";
 import { isObject, objectOf } from "@/lib/contract/json/json";
 import { operations } from "@/lib/contract/operations";
 import { sharePasswordSchema } from "@/lib/contract/share";
@@ -11,7 +11,7 @@ import { callForBrowser } from "../answers/process-response";
 import { verifyPassword } from "../auth/passwords";
 import { type RouteContext } from "../context";
 import { clientAddress, takeAttempt } from "../limits/attempt-limit";
-import { getSearchParams,MAX_VISITOR_BODY_BYTES, readJson } from "../requests/read-request";
+import { getSearchParams, MAX_VISITOR_BODY_BYTES, readJson } from "../requests/read-request";
 import { emptyResponse, jsonResponse } from "../requests/responses";
 import { itemExists } from "../shares/item-source";
 import {

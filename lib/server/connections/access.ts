@@ -2,12 +2,12 @@
 
 import "server-only";
 import { hasFeature } from "@/lib/contract/connections";
-import { createFailure,type Failure } from "@/lib/contract/failure";
+import { createFailure, type Failure } from "@/lib/contract/failure";
 import { type AnswerOf, isRead, type Operation } from "@/lib/contract/operation";
 import { operations } from "@/lib/contract/operations";
-import { getWeakerRole,type Role } from "@/lib/contract/people/roles";
+import { getWeakerRole, type Role } from "@/lib/contract/people/roles";
 import { failed, ok, type Result } from "@/lib/shared/result";
-import { checkJobsOnlyOperation,jobsOnlyRefusal, readsJobs } from "../answers/jobs-only";
+import { checkJobsOnlyOperation, jobsOnlyRefusal, readsJobs } from "../answers/jobs-only";
 import { callForBrowser } from "../answers/process-response";
 import { checkChangeRights, checkViewer, type Context, type Viewer } from "../auth/viewer";
 import { type Composition, type Target } from "../composition-type";

@@ -11,7 +11,7 @@ import {
   type ConnectionSaved,
   isAccepted,
 } from "@/lib/contract/console";
-import { createFailure,createFieldFailure, type Failure, getCodeByStatus, isMissingOperation } from "@/lib/contract/failure";
+import { createFailure, createFieldFailure, type Failure, getCodeByStatus, isMissingOperation } from "@/lib/contract/failure";
 import { isObject } from "@/lib/contract/json/json";
 import { operations } from "@/lib/contract/operations";
 import { hasRole } from "@/lib/contract/people/roles";
@@ -23,7 +23,7 @@ import { checkChangeRights, type Context } from "../auth/viewer";
 import { type Composition, type Parts } from "../composition-type";
 import { openApiKey, storeApiKey } from "../keys/key-ring";
 import { type Connection } from "../store/connections";
-import { connectionNotFound,findConnection } from "./access";
+import { connectionNotFound, findConnection } from "./access";
 import { toConnectionView } from "./views";
 
 const MAX_QUOTE_LENGTH = 120;

@@ -5,12 +5,12 @@ import { existsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { serviceDatabaseSchema, serviceHistory, servicePostgresHistory } from "@/lib/service/index";
 import { findUnfinishedCopy, UNFINISHED_COPY } from "@/lib/shared/database/copy-tables";
-import { createTooOldMessage,getSchemaState, type History } from "@/lib/shared/database/migrate";
-import { isMissingTable, queryPostgres, type QueryRows, requireVersion,toStartFailure } from "@/lib/shared/database/postgres";
+import { createTooOldMessage, getSchemaState, type History } from "@/lib/shared/database/migrate";
+import { isMissingTable, queryPostgres, type QueryRows, requireVersion, toStartFailure } from "@/lib/shared/database/postgres";
 import { openReadOnly, requireIntegrity } from "@/lib/shared/database/sqlite-copy";
 import { type Env } from "../env";
 import { postgresHistory, sqliteHistory } from "../store/migrations";
-import { failed,type Finding, formatBytes, noted, passed, runSafely } from "./findings";
+import { failed, type Finding, formatBytes, noted, passed, runSafely } from "./findings";
 
 const STATEMENT_TIMEOUT_MS = 10_000;
 /** The most connections that one console with its service opens. */

@@ -13,7 +13,7 @@ import { openStore, type Store } from "../store/store";
 import { isProxy } from "../trusted-proxies";
 import { isEmbedded } from "../upstream/send";
 import { checkServiceDatabase } from "./databases";
-import { failed,type Finding, type HealthResponse, noted, passed, probeUrl, runSafely } from "./findings";
+import { failed, type Finding, type HealthResponse, noted, passed, probeUrl, runSafely } from "./findings";
 import { MAX_CLOCK_DIFFERENCE_MS } from "./storage";
 
 /** `secret` signs sessions. `own` is this console's name, derived from it. */

@@ -4,7 +4,7 @@ import "server-only";
 import { discover, type DiscoveryDocument, NO_DISCOVERY_CACHE } from "../auth/oidc/provider";
 import { consoleUrl, type Env } from "../env";
 import { type OidcProvider, oidcSetting } from "../sign-in-settings";
-import { failed,type Finding, noted, passed, probeUrl, runSafely } from "./findings";
+import { failed, type Finding, noted, passed, probeUrl, runSafely } from "./findings";
 
 /** The maximum time by which an ID token may be issued in the future. */
 const MAX_SKEW_MS = 60_000;

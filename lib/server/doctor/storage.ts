@@ -10,8 +10,8 @@ import { requireStores } from "../backup/backup";
 import { type Env } from "../env";
 import { countSealed, openKeyRing } from "../keys/key-ring";
 import { openStore } from "../store/store";
-import { checkConsoleDatabase, checkServiceDatabase,inspectServer } from "./databases";
-import { failed,type Finding, formatBytes, noted, passed, runSafely } from "./findings";
+import { checkConsoleDatabase, checkServiceDatabase, inspectServer } from "./databases";
+import { failed, type Finding, formatBytes, noted, passed, runSafely } from "./findings";
 
 const FILES_CHECK = "files";
 const remedy = "Set LIGHTDESK_BLOBS to a location this user or key can read, write and list.";

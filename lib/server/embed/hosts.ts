@@ -10,13 +10,13 @@ import {
   type EmbedHostView,
   OLD_SECRET_MS,
 } from "@/lib/contract/embed/embedding";
-import { createFailure,createFieldFailure, type Failure } from "@/lib/contract/failure";
+import { createFailure, createFieldFailure, type Failure } from "@/lib/contract/failure";
 import { hasRole, type Role } from "@/lib/contract/people/roles";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { type Composition, type Parts } from "../composition-type";
 import { seal } from "../keys/key-ring";
 import { type Sealed } from "../store/connections";
-import { createEmbedHostId,type EmbedHost, type HostEditor } from "../store/embed-hosts";
+import { createEmbedHostId, type EmbedHost, type HostEditor } from "../store/embed-hosts";
 import { getSealContext } from "./host-keys";
 import { getAudiences } from "./sessions";
 

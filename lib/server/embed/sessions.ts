@@ -12,7 +12,7 @@ import {
   TICKET_SECONDS,
   ticketSchema,
 } from "@/lib/contract/embed/embedding";
-import { getWeakerRole,hasRole, type Role, roles } from "@/lib/contract/people/roles";
+import { getWeakerRole, hasRole, type Role, roles } from "@/lib/contract/people/roles";
 import { EMBED_PATH_HEADER, type EmbedAddress, parseEmbedPath } from "@/lib/shared/console-paths";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { type Composition, type Parts } from "../composition-type";

@@ -3,7 +3,7 @@
 import "server-only";
 import { cookies, headers } from "next/headers";
 import { getRequestConfig } from "next-intl/server";
-import { chooseLanguage,LANGUAGE_COOKIE } from "@/lib/shared/languages";
+import { chooseLanguage, LANGUAGE_COOKIE } from "@/lib/shared/languages";
 import { getEmbedAppearance, getRequestMessages } from "./messages";
 
 export default getRequestConfig(async () => {

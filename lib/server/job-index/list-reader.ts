@@ -1,7 +1,7 @@
 // Reads a connection's list of jobs into the job index, page by page.
 
 import "server-only";
-import { createFailure,type Failure, isMissingOperation } from "@/lib/contract/failure";
+import { createFailure, type Failure, isMissingOperation } from "@/lib/contract/failure";
 import { numberOf, objectOf } from "@/lib/contract/json/json";
 import { type AnswerOf } from "@/lib/contract/operation";
 import { type operations } from "@/lib/contract/operations";

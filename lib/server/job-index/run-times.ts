@@ -7,7 +7,7 @@ import { toJobState } from "@/lib/contract/jobs/job-list";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { isObject, objectOf, textOf } from "@/lib/contract/json/json";
 import { type Operation } from "@/lib/contract/operation";
-import { getShape,isLink, isSeedName } from "@/lib/contract/workflow/graph";
+import { getShape, isLink, isSeedName } from "@/lib/contract/workflow/graph";
 import { createLru } from "@/lib/shared/lru";
 import { type JobNote } from "../store/jobs/index-entry";
 import { type Store } from "../store/store";

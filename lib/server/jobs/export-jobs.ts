@@ -2,9 +2,9 @@
 
 import "server-only";
 import { type JobSearchQuery } from "@/lib/contract/console";
-import { createFailure,type Failure } from "@/lib/contract/failure";
+import { createFailure, type Failure } from "@/lib/contract/failure";
 import { collectInputs } from "@/lib/contract/jobs/job-inputs";
-import { type InputId, isSearch,splitInputId } from "@/lib/contract/jobs/job-list";
+import { type InputId, isSearch, splitInputId } from "@/lib/contract/jobs/job-list";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { operations } from "@/lib/contract/operations";
 import { formatSubmitter } from "@/lib/contract/people/usage";

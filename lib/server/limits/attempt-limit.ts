@@ -1,7 +1,7 @@
 // Token buckets: in memory for one console, in the database for several.
 
 import "server-only";
-import { createFailure,type Failure } from "@/lib/contract/failure";
+import { createFailure, type Failure } from "@/lib/contract/failure";
 import { createLru } from "@/lib/shared/lru";
 import { type AttemptStore, type Bucket } from "../store/settings";
 

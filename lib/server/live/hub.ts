@@ -2,7 +2,7 @@
 
 import "server-only";
 import { createHash, randomBytes } from "node:crypto";
-import { createFailure,type Failure } from "@/lib/contract/failure";
+import { createFailure, type Failure } from "@/lib/contract/failure";
 import { type LiveProgress, type TopicName } from "@/lib/contract/live";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { type Log } from "../log";

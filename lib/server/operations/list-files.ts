@@ -4,7 +4,7 @@ import "server-only";
 import { ROOT_FOLDER } from "@/lib/contract/assets/file-refs";
 import { CONNECTION_PARAMETER } from "@/lib/contract/console";
 import { type Failure } from "@/lib/contract/failure";
-import { countSkipped,recordSkipped } from "@/lib/contract/json/readers";
+import { countSkipped, recordSkipped } from "@/lib/contract/json/readers";
 import { operations } from "@/lib/contract/operations";
 import { type UserdataFile } from "@/lib/contract/operations/files";
 import { failed, ok, type Result } from "@/lib/shared/result";

@@ -3,15 +3,15 @@
 import "server-only";
 import { type AuditTarget, formatTargets } from "@/lib/contract/audit/audit-items";
 import { RAW_PARAMETER } from "@/lib/contract/console";
-import { createFailure,type Failure } from "@/lib/contract/failure";
+import { createFailure, type Failure } from "@/lib/contract/failure";
 import { withSpellingsOf } from "@/lib/contract/json/exact-json";
 import { isObject, objectOf, textOf } from "@/lib/contract/json/json";
-import { isRead, type Operation,returnsBytes } from "@/lib/contract/operation";
+import { isRead, type Operation, returnsBytes } from "@/lib/contract/operation";
 import { operations } from "@/lib/contract/operations";
 import { looksLikeToken } from "@/lib/contract/people/sign-in";
 import { maskText } from "@/lib/contract/secrets/secret-texts";
 import { LABEL_HEADER, parseLabel } from "@/lib/contract/workflow/submission";
-import { formatNamelessWorkflow,getNameInExtraData } from "@/lib/contract/workflow/workflow-name";
+import { formatNamelessWorkflow, getNameInExtraData } from "@/lib/contract/workflow/workflow-name";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { toByteStream } from "@/lib/shared/web-stream";
 import { subscribeToLiveOutputs } from "../answers/live-progress";
@@ -21,7 +21,7 @@ import { callForBrowser } from "../answers/process-response";
 import { redactForApi, redactForBrowser } from "../answers/redact";
 import { type Access, openFor } from "../connections/access";
 import { type AuthedContext } from "../context";
-import { getConnectionParam, getSearchParams,readJson, readOperationQuery } from "../requests/read-request";
+import { getConnectionParam, getSearchParams, readJson, readOperationQuery } from "../requests/read-request";
 import {
   bytesResponse,
   emptyResponse,

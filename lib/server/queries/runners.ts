@@ -2,7 +2,7 @@
 
 import "server-only";
 import { runnerProblems } from "@/lib/contract/connections";
-import { createFailure,type ErrorCode, type Failure } from "@/lib/contract/failure";
+import { createFailure, type ErrorCode, type Failure } from "@/lib/contract/failure";
 import { type Runner, type RunnerFailure, type RunnerSaved, type ServiceRunners } from "@/lib/contract/runners/runners";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { type Parts } from "../composition-type";

@@ -1,7 +1,7 @@
 // Options of the sign-in and set-up pages.
 
 import "server-only";
-import { createFailure,type Failure } from "@/lib/contract/failure";
+import { createFailure, type Failure } from "@/lib/contract/failure";
 import { type MemberMethods, type SignInChoices, type SignInMethods } from "@/lib/contract/people/sign-in";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { isSignInByAddress } from "../auth/account";

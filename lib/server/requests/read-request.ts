@@ -3,7 +3,7 @@
 import "server-only";
 import { type z } from "zod";
 import { CONNECTION_PARAMETER, RAW_PARAMETER } from "@/lib/contract/console";
-import { createFailure,type Failure } from "@/lib/contract/failure";
+import { createFailure, type Failure } from "@/lib/contract/failure";
 import { maxExactNumbers, parseExactJson, TooManyExactNumbers } from "@/lib/contract/json/parse-json";
 import { type Operation } from "@/lib/contract/operation";
 import { findUnknownFilter } from "@/lib/contract/schemas/lenient";

@@ -1,7 +1,7 @@
 // Responses of the console's routes: JSON, failures, streamed text and bytes.
 
 import "server-only";
-import { createFailure,errorStatus, type Failure, isErrorCode } from "@/lib/contract/failure";
+import { createFailure, errorStatus, type Failure, isErrorCode } from "@/lib/contract/failure";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { decodePercent, toPlainLine } from "@/lib/contract/plain-line";
 import { LENGTH_HEADER, UNREADABLE_HEADER } from "@/lib/shared/headers";

@@ -4,7 +4,7 @@ import "server-only";
 import { randomBytes, randomUUID } from "node:crypto";
 import { Blake3Hasher } from "@napi-rs/blake-hash";
 import { type z } from "zod";
-import { createFailure,type Failure } from "@/lib/contract/failure";
+import { createFailure, type Failure } from "@/lib/contract/failure";
 import { operations } from "@/lib/contract/operations";
 import { toPlainLine } from "@/lib/contract/plain-line";
 import { maskText } from "@/lib/contract/secrets/secret-texts";
@@ -23,7 +23,7 @@ import { type ShareItem } from "../store/shares";
 import { isEmbedded } from "../upstream/send";
 import { readBeginning } from "../upstream/streams";
 import { isCleanable } from "./clean/clean";
-import { getContentHash, openOriginal, openUnchecked, readBytes, toValidator,UnreadableItemError } from "./item-source";
+import { getContentHash, openOriginal, openUnchecked, readBytes, toValidator, UnreadableItemError } from "./item-source";
 
 type Body = z.output<typeof shareBodySchema>;
 

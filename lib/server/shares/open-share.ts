@@ -2,7 +2,7 @@
 
 import "server-only";
 import { createHmac, timingSafeEqual } from "node:crypto";
-import { createFailure,type Failure } from "@/lib/contract/failure";
+import { createFailure, type Failure } from "@/lib/contract/failure";
 import { hasRole } from "@/lib/contract/people/roles";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { type Viewer } from "../auth/viewer";

@@ -10,7 +10,7 @@ import { failed, ok, type Result } from "@/lib/shared/result";
 import { toByteStream } from "@/lib/shared/web-stream";
 import { bytesResponse } from "../requests/responses";
 import { type ShareItem } from "../store/shares";
-import { cleanFile,CLEANING_VERSION } from "./clean/clean";
+import { cleanFile, CLEANING_VERSION } from "./clean/clean";
 import { getPieceLength, NotCleanableError, type Piece } from "./clean/pieces";
 import { getRangeStart, openOriginal, readOriginal, UnreadableItemError } from "./item-source";
 import { type OpenedShare, shareNotFound, tooManyShareRequests } from "./open-share";

@@ -7,7 +7,7 @@ import { requireCurrent } from "@/lib/shared/database/migrate";
 import { isMissingTable } from "@/lib/shared/database/postgres";
 import { type Database, openDatabase, openPostgres } from "./database";
 import { getDialect } from "./dialect";
-import { readItem,toSearchEntry } from "./jobs/index-entry";
+import { readItem, toSearchEntry } from "./jobs/index-entry";
 import { postgresHistory } from "./migrations";
 import { type Tables } from "./tables";
 

@@ -3,7 +3,7 @@
 import "server-only";
 import { type Kysely, PostgresAdapter, type RawBuilder, sql, type SqlBool } from "kysely";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { findWholePieces,isWholePiece } from "./jobs/index-words";
+import { findWholePieces, isWholePiece } from "./jobs/index-words";
 import { type Tables } from "./tables";
 
 /** One condition of a search in the word index. A job matches if its entry contains at least one of these strings. */

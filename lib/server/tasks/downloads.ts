@@ -4,7 +4,7 @@ import "server-only";
 import { type z } from "zod";
 import { type DownloadState, downloadStates, type DownloadTask, type DownloadTasks, maskAddresses } from "@/lib/contract/assets/file-refs";
 import { formatTargets } from "@/lib/contract/audit/audit-items";
-import { createFailure,type Failure, isMissingOperation } from "@/lib/contract/failure";
+import { createFailure, type Failure, isMissingOperation } from "@/lib/contract/failure";
 import { numberOf, objectOf, textOf } from "@/lib/contract/json/json";
 import { own } from "@/lib/contract/json/own";
 import { operations } from "@/lib/contract/operations";

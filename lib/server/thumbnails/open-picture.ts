@@ -1,7 +1,7 @@
 // Opens the source image of a thumbnail.
 
 import "server-only";
-import { createFailure,type Failure, isNotFound } from "@/lib/contract/failure";
+import { createFailure, type Failure, isNotFound } from "@/lib/contract/failure";
 import { isObject } from "@/lib/contract/json/json";
 import { operations } from "@/lib/contract/operations";
 import { TOO_LARGE_HEADER } from "@/lib/shared/picture-size";

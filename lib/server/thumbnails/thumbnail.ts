@@ -2,7 +2,7 @@
 
 import "server-only";
 import { createHash } from "node:crypto";
-import { createFailure,type Failure } from "@/lib/contract/failure";
+import { createFailure, type Failure } from "@/lib/contract/failure";
 import { createLimiter, type Limiter } from "@/lib/shared/async";
 import { type DiskCache } from "@/lib/shared/disk-cache";
 import { failed, ok, type Result } from "@/lib/shared/result";

@@ -3,7 +3,7 @@
 import "server-only";
 import { parentPort } from "node:worker_threads";
 import { allOperations } from "@/lib/contract/operations";
-import { type AnswerTask, parseToJson,type ReadJson } from "./answer-reader";
+import { type AnswerTask, parseToJson, type ReadJson } from "./answer-reader";
 import { TooLargeAnswer } from "./read-body";
 
 parentPort?.on("message", (task: AnswerTask) => {

@@ -6,7 +6,7 @@ import { type Failure, getCodeByStatus, parseFailure } from "@/lib/contract/fail
 import { isTerminalWord, type KnownJobState, toJobState } from "@/lib/contract/jobs/job-list";
 import { isObject, textOf } from "@/lib/contract/json/json";
 import { own } from "@/lib/contract/json/own";
-import { isRead, type Operation,returnsBytes } from "@/lib/contract/operation";
+import { isRead, type Operation, returnsBytes } from "@/lib/contract/operation";
 import { operations } from "@/lib/contract/operations";
 import { type UserdataFile } from "@/lib/contract/operations/files";
 import { getErrorCode } from "@/lib/shared/error-codes";

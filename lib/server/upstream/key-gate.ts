@@ -4,7 +4,7 @@ import "server-only";
 import { setImmediate as waitForTurn } from "node:timers/promises";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { parseExactJson } from "@/lib/contract/json/parse-json";
-import { listSpellings,MASK } from "@/lib/contract/secrets/secret-texts";
+import { listSpellings, MASK } from "@/lib/contract/secrets/secret-texts";
 import { type Send } from "./send";
 
 /** `text` redacts everything received as text, including JSON. `has` is for headers, which are dropped if they contain the key. */

@@ -7,7 +7,7 @@ import { failed, ok, type Result } from "@/lib/shared/result";
 import { createDeadline } from "./deadline";
 import { clientGone, refusal, timedOut, tooLarge, unreachable, unreadable } from "./failures";
 import { createKeyGate } from "./key-gate";
-import { buildKeyHeader, buildRequest, buildUrl,type CallInput } from "./outgoing";
+import { buildKeyHeader, buildRequest, buildUrl, type CallInput } from "./outgoing";
 import { TooLargeAnswer } from "./read-body";
 import { type Send } from "./send";
 import { readBytes } from "./streams";

@@ -10,7 +10,7 @@ import { findCoreList, type Operation, type OperationAnswer } from "@/lib/contra
 import { maskSecrets } from "@/lib/contract/secrets/mask-secrets";
 import { findExceededBound } from "@/lib/shared/json-depth";
 import { createKeyGate } from "./key-gate";
-import { readUpTo,toStream } from "./streams";
+import { readUpTo, toStream } from "./streams";
 
 /** Larger responses are not parsed. The client gets a failure, and can download the response. */
 export const MAX_JSON_BYTES = 8 * 1024 ** 2;

@@ -28,7 +28,7 @@ import {
 } from "./failures";
 import { createKeyGate } from "./key-gate";
 import { openBytes } from "./open-bytes";
-import { buildRawPath, buildRequest, buildUrl,type CallInput, isAddressable } from "./outgoing";
+import { buildRawPath, buildRequest, buildUrl, type CallInput, isAddressable } from "./outgoing";
 import { findExpectedAnswer, MAX_INLINE_BYTES, MAX_JSON_BYTES, readBody, TooLargeAnswer } from "./read-body";
 import { type Send } from "./send";
 import { readBytes, watchChunks } from "./streams";

@@ -3,7 +3,7 @@
 import "server-only";
 import { randomBytes, randomUUID } from "node:crypto";
 import { CONNECTION_PARAMETER } from "@/lib/contract/console";
-import { createFailure,createFieldFailure, type Failure } from "@/lib/contract/failure";
+import { createFailure, createFieldFailure, type Failure } from "@/lib/contract/failure";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { type DeliveryView, OLD_WEBHOOK_SECRET_MS, type WebhookSaved, type WebhookView } from "@/lib/contract/webhook-events";
 import { type WebhookBody, type WebhookChange, type WebhookPayload } from "@/lib/contract/webhooks";

@@ -6,7 +6,7 @@ import { parseExactJson } from "@/lib/contract/json/parse-json";
 import { query, type Reader } from "../store/database";
 import { type AssetRow } from "../store/schema";
 import { PUBLIC_OWNER } from "../users/keys";
-import { getExtension, getPreviewKind,isImage } from "./media-type";
+import { getExtension, getPreviewKind, isImage } from "./media-type";
 
 export function getFileName(asset: { hash: string; media_type: string; name: string }): string {
   return `${asset.hash}.${getExtension(asset.media_type, asset.name)}`;

@@ -7,7 +7,7 @@ import { toFileName } from "@/lib/contract/plain-line";
 import { foldName, toUuid } from "@/lib/shared/text";
 import { newId } from "../new-id";
 import { type ServiceLog } from "../options";
-import { ServiceError,toStorageFailure } from "../service-error";
+import { ServiceError, toStorageFailure } from "../service-error";
 import { type Database, query, type Reader, type Transaction } from "../store/database";
 import { type AssetOrigin } from "../store/schema";
 import { PUBLIC_OWNER } from "../users/keys";

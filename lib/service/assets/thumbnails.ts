@@ -15,7 +15,7 @@ import { getTelemetry } from "@/lib/shared/telemetry";
 import { getFileName } from "./asset-view";
 import { type FindReferenced } from "./blob-store";
 import { evictOldest, sweepCacheFolder } from "./folders";
-import { getPreviewKind,MAX_PIXELS, type PreviewKind } from "./media-type";
+import { getPreviewKind, MAX_PIXELS, type PreviewKind } from "./media-type";
 
 const execFileAsync = promisify(execFile);
 const RENDER_TIMEOUT_MS = 20_000;

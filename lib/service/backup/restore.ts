@@ -3,7 +3,7 @@
 import { mkdir, opendir, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { z } from "zod";
-import { createTooOldMessage,getSchemaState } from "@/lib/shared/database/migrate";
+import { createTooOldMessage, getSchemaState } from "@/lib/shared/database/migrate";
 import { type SqliteConnection } from "@/lib/shared/database/sqlite";
 import { listMigrations, openReadOnly, requireIntegrity } from "@/lib/shared/database/sqlite-copy";
 import { ChangedContent, copyHashed, hashFile, hasSize } from "@/lib/shared/files";

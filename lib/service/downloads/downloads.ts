@@ -4,7 +4,7 @@ import { createLru } from "@/lib/shared/lru";
 import { type BlobStore } from "../assets/blob-store";
 import { type CreatedAsset, createIfStored, type NewAsset } from "../assets/create-asset";
 import { type ServiceLog } from "../options";
-import { ServiceError,toRefusal } from "../service-error";
+import { ServiceError, toRefusal } from "../service-error";
 import { type ServiceSettings } from "../settings";
 import { type Database } from "../store/database";
 import { type Processes } from "../store/processes";

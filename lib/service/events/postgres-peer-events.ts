@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { type ServiceLog } from "../options";
-import { createStatement,type Database } from "../store/database";
+import { createStatement, type Database } from "../store/database";
 import { MAX_NOTICE_BYTES, type Processes } from "../store/processes";
 import { type LocalListeners, type Message, type PeerEvents, type Recipients } from "./job-events";
 

@@ -3,7 +3,7 @@ import { errorStatus } from "@/lib/contract/failure";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { isUniqueViolation } from "@/lib/shared/error-codes";
 import { type ServiceLog } from "../options";
-import { type Refusal,toRefusal, toStorageFailure } from "../service-error";
+import { type Refusal, toRefusal, toStorageFailure } from "../service-error";
 
 const PLAIN_HEADERS = { "cache-control": "no-store", "x-content-type-options": "nosniff" };
 const JSON_TYPE = "application/json; charset=utf-8";

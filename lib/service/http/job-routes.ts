@@ -7,10 +7,10 @@ import { findJob, findJobIds, formatList, formatObject, type StoredJob } from ".
 import { listItems, listJobAssets, listQueue, toDetail, toStatus } from "../jobs/job-view";
 import { countJobs, listJobs } from "../jobs/list-jobs";
 import { submitPrompt } from "../jobs/submit";
-import { ServiceError,toRefusal } from "../service-error";
+import { ServiceError, toRefusal } from "../service-error";
 import { type ServiceSettings } from "../settings";
 import { type Reader } from "../store/database";
-import { emptyResponse, jsonResponse, jsonTextResponse,streamJson } from "./answers";
+import { emptyResponse, jsonResponse, jsonTextResponse, streamJson } from "./answers";
 import { requireIdLimit } from "./read-json";
 import { type Call, type Parts, type Route, route } from "./route";
 

@@ -1,9 +1,9 @@
 import { type z } from "zod";
 import { maxExactNumbers, parseExactJson, TooManyExactNumbers } from "@/lib/contract/json/parse-json";
-import { findUnknownFilter,getParameterForm } from "@/lib/contract/schemas/lenient";
+import { findUnknownFilter, getParameterForm } from "@/lib/contract/schemas/lenient";
 import { yieldInOrder } from "@/lib/shared/async";
 import { bodyBounds, findExceededBound, isDeeperThan, LARGE_BODY_LENGTH } from "@/lib/shared/json-depth";
-import { ServiceError,toRefusal } from "../service-error";
+import { ServiceError, toRefusal } from "../service-error";
 import { type ServiceSettings } from "../settings";
 
 type QueryLimits = Pick<ServiceSettings, "maxJsonDepth">;

@@ -3,7 +3,7 @@ import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { isObject } from "@/lib/contract/json/json";
 import { parseExactJson } from "@/lib/contract/json/parse-json";
 import { type Graph, graphSchema } from "@/lib/contract/schemas/graph";
-import { ServiceError,toRefusal } from "../service-error";
+import { ServiceError, toRefusal } from "../service-error";
 import { query, type Reader } from "../store/database";
 import { type StoreDialect } from "../store/dialect";
 import { type JobRow } from "../store/schema";

@@ -4,7 +4,7 @@ import { isObject } from "@/lib/contract/json/json";
 import { own } from "@/lib/contract/json/own";
 import { type NodeErrors } from "@/lib/contract/schemas/execution";
 import { type PromptBody } from "@/lib/contract/schemas/job";
-import { getShape,isLink } from "@/lib/contract/workflow/graph";
+import { getShape, isLink } from "@/lib/contract/workflow/graph";
 import { toUuid } from "@/lib/shared/text";
 import { findFiles } from "../assets/file-names";
 import { isRaster } from "../assets/media-type";

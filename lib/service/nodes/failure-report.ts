@@ -11,7 +11,7 @@ import {
   type NodeInputs,
   type NodeValue,
 } from "./definition";
-import { checkRange, writeBoolean,writeNumber } from "./literal";
+import { checkRange, writeBoolean, writeNumber } from "./literal";
 
 export type ReceivedInput = { value: NodeValue; /** The type that its source declares. */ type: string };
 

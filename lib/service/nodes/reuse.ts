@@ -13,7 +13,7 @@ import { checkCachedTexts, countValuePixels, isRaster, NodeFailure, type NodeVal
 import { readInputLiteral } from "./literal";
 import { type Plan, type PlannedNode } from "./plan";
 import { type ProducedFile, type RunRequest } from "./run";
-import { cacheOutputs,restoreOutputs } from "./stored-outputs";
+import { cacheOutputs, restoreOutputs } from "./stored-outputs";
 
 export type NodeCache = { get(key: string): readonly NodeValue[] | undefined; put(key: string, values: readonly NodeValue[]): void };
 

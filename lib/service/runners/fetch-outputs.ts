@@ -1,6 +1,6 @@
 import { basename } from "node:path/posix";
 import { setTimeout as sleep } from "node:timers/promises";
-import { type ComfyServer, createInvalidResponse,type ExchangeFailure } from "@/lib/comfyui/http";
+import { type ComfyServer, createInvalidResponse, type ExchangeFailure } from "@/lib/comfyui/http";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { isObject } from "@/lib/contract/json/json";
 import { toFileName } from "@/lib/contract/plain-line";
@@ -10,7 +10,7 @@ import { readPictureSize } from "@/lib/shared/picture-size";
 import { getFreeBytes } from "@/lib/shared/readiness";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { getExtension } from "../assets/media-type";
-import { checkQuota, quotaExceeded, readUsedBytes,remainingQuota } from "../assets/quota";
+import { checkQuota, quotaExceeded, readUsedBytes, remainingQuota } from "../assets/quota";
 import { type StagedFile, stageStream } from "../assets/staged-file";
 import { createServiceError, type ProducedFile } from "../nodes/run";
 import { toRefusal, toStorageFailure } from "../service-error";

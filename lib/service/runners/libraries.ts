@@ -5,10 +5,10 @@ import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { isObject, objectOf } from "@/lib/contract/json/json";
 import { own } from "@/lib/contract/json/own";
 import { parseExactJson } from "@/lib/contract/json/parse-json";
-import { getInputType,getSettings, readInputSpec } from "@/lib/contract/nodes/input-spec";
+import { getInputType, getSettings, readInputSpec } from "@/lib/contract/nodes/input-spec";
 import { BUILT_IN_RUNNER } from "@/lib/contract/runners/runners";
 import { type InputField, type NodeDeclaration, type NodeLibrary } from "../nodes/definition";
-import { describeLibrary,nodeClasses } from "../nodes/library";
+import { describeLibrary, nodeClasses } from "../nodes/library";
 import { isPrivateName } from "../nodes/needs";
 import { type Database, query } from "../store/database";
 

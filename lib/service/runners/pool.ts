@@ -8,12 +8,12 @@ import { parseExactJson } from "@/lib/contract/json/parse-json";
 import { BUILT_IN_RUNNER, type JobWaits } from "@/lib/contract/runners/runners";
 import { coalesce } from "@/lib/shared/async";
 import { createLru } from "@/lib/shared/lru";
-import { findMissingNeeds, findModels, formatNeeds,type Needs } from "../nodes/needs";
+import { findMissingNeeds, findModels, formatNeeds, type Needs } from "../nodes/needs";
 import { type Database, query, type Reader, type Transaction } from "../store/database";
 import { type Processes } from "../store/processes";
 import { isHandedOver } from "./attempts";
 import { createLibraries } from "./libraries";
-import { getRunnerState,readRunner, readRunners, type RunnerRow } from "./store";
+import { getRunnerState, readRunner, readRunners, type RunnerRow } from "./store";
 
 /** This process's use of a runner. Until `busyUntilMs`, the runner counts as busy with other clients' jobs. */
 type RunnerUsage = { slots: Set<number>; traffic: Traffic; busyUntilMs: number };

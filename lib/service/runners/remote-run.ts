@@ -1,7 +1,7 @@
 // One attempt at a job on a runner: submits it once and watches it until it ends or is lost.
 
 import { findEnded, findJob, type JobLocation } from "@/lib/comfyui/client";
-import { createComfyServer, createLimitFailure,type ExchangeFailure } from "@/lib/comfyui/http";
+import { createComfyServer, createLimitFailure, type ExchangeFailure } from "@/lib/comfyui/http";
 import { sleep } from "@/lib/shared/async";
 import { ok } from "@/lib/shared/result";
 import { createServiceError, type RunEvent, type RunOutcome } from "../nodes/run";
@@ -20,7 +20,7 @@ import {
   staleOutcome,
 } from "./remote-job";
 import { type JobListener, listenToRunner } from "./report-events";
-import { replaceRemoteNames,submitToRunner } from "./submit-to-runner";
+import { replaceRemoteNames, submitToRunner } from "./submit-to-runner";
 
 type WatchOptions = {
   promptId: string;

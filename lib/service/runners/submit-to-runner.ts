@@ -4,7 +4,7 @@ import { openAsBlob } from "node:fs";
 import { extname } from "node:path/posix";
 import { FormData } from "undici";
 import { selectReadable } from "@/lib/comfyui/client";
-import { createInvalidResponse,type ExchangeFailure } from "@/lib/comfyui/http";
+import { createInvalidResponse, type ExchangeFailure } from "@/lib/comfyui/http";
 import { withSpellingsOf, writeExactJson } from "@/lib/contract/json/exact-json";
 import { isObject, objectOf, textOf } from "@/lib/contract/json/json";
 import { parseJson } from "@/lib/contract/json/parse-json";

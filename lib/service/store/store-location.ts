@@ -4,7 +4,7 @@ import { randomUUID } from "node:crypto";
 import { existsSync, readFileSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { findUnfinishedCopy, leftBehindMessage } from "@/lib/shared/database/copy-tables";
-import { isMissingTable, queryPostgres, type QueryRows,toStartFailure } from "@/lib/shared/database/postgres";
+import { isMissingTable, queryPostgres, type QueryRows, toStartFailure } from "@/lib/shared/database/postgres";
 import { openReadOnly } from "@/lib/shared/database/sqlite-copy";
 import { writeAtomically } from "@/lib/shared/files";
 import { SERVICE_SCHEMA } from "./baseline";

@@ -5,7 +5,7 @@ import { collectBlob } from "../assets/change-asset";
 import { insertBlob } from "../assets/create-asset";
 import { type StagedFile, stageStream } from "../assets/staged-file";
 import { type Thumbnails } from "../assets/thumbnails";
-import { ServiceError,toRefusal } from "../service-error";
+import { ServiceError, toRefusal } from "../service-error";
 import { type Database, query, type Reader, type Transaction } from "../store/database";
 
 const MAX_PATH_LENGTH = 1000;

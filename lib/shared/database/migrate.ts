@@ -1,6 +1,6 @@
 // Migrates a store's database to the newest schema in one transaction. Processes that start together wait for each other.
 
-import { openPool, type PostgresLocation, requireVersion,toStartFailure } from "./postgres";
+import { openPool, type PostgresLocation, requireVersion, toStartFailure } from "./postgres";
 import { type SqliteConnection } from "./sqlite";
 
 export type Migration = { name: string; sql: string };

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
 import { type AuditPage } from "@/lib/contract/audit/audit";
-import { acceptInvitation as accept,invite } from "@/lib/server/auth/members";
+import { acceptInvitation as accept, invite } from "@/lib/server/auth/members";
 import { validatePassword } from "@/lib/server/auth/passwords";
 import { signIn } from "@/lib/server/auth/sign-in";
 import { createSignInLimits } from "@/lib/server/auth/sign-in-limits";

@@ -11,7 +11,7 @@ import { findAsset } from "@/lib/service/assets/asset-view";
 import { addTags, editAsset, listTags, removeTags } from "@/lib/service/assets/change-asset";
 import { insertAsset } from "@/lib/service/assets/create-asset";
 import { findByHash, findByName, listInputNames } from "@/lib/service/assets/file-names";
-import { readUsedBytes,remainingQuota } from "@/lib/service/assets/quota";
+import { readUsedBytes, remainingQuota } from "@/lib/service/assets/quota";
 import { type AssetSearch, createPostgresSearch, parseFilter } from "@/lib/service/assets/search/asset-search";
 import { createSqliteSearch } from "@/lib/service/assets/search/sqlite-search";
 import { createStatement, type Database, query, type Reader, type Transaction } from "@/lib/service/store/database";

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { capabilities } from "@/lib/contract/capabilities";
 import { isTerminalWord, jobStates, toJobState } from "@/lib/contract/jobs/job-list";
-import { getPathTopic, getTopicPath,isLiveEvent, parseTopic } from "@/lib/contract/live";
+import { getPathTopic, getTopicPath, isLiveEvent, parseTopic } from "@/lib/contract/live";
 import { fillPath, type Operation } from "@/lib/contract/operation";
 import { allOperations, coreOperations } from "@/lib/contract/operations";
 import { hasRole } from "@/lib/contract/people/roles";

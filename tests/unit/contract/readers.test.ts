@@ -9,7 +9,7 @@ import { toApiWorkflow } from "@/lib/contract/editor-workflow/index";
 import { parseFailure, readNodeErrors } from "@/lib/contract/failure";
 import { isObject } from "@/lib/contract/json/json";
 import { parseJson } from "@/lib/contract/json/parse-json";
-import { anyText, anything, filter,isTrue, list, map, number, object, oneOf, text, withFallback } from "@/lib/contract/json/readers";
+import { anyText, anything, filter, isTrue, list, map, number, object, oneOf, text, withFallback } from "@/lib/contract/json/readers";
 import { allOperations } from "@/lib/contract/operations";
 import { graphSchema } from "@/lib/contract/schemas/graph";
 import { objectInfoSchema } from "@/lib/contract/schemas/object-info";

@@ -8,7 +8,7 @@ import { brotliCompressSync } from "node:zlib";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, test } from "vitest";
 import { refuse, refuseWhileStarting } from "@/lib/http/refusals";
 import { checkEncoding } from "@/lib/http/request-line";
-import { createCompressedFiles,createMethodCheck } from "@/lib/http/routes";
+import { createCompressedFiles, createMethodCheck } from "@/lib/http/routes";
 import { HttpResponse } from "@/lib/http/server";
 
 test("sends headers with the first part of the body, or alone if it is late", async () => {

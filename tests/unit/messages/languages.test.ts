@@ -4,7 +4,7 @@ import { join } from "node:path";
 import ts from "typescript";
 import { describe, expect, it, test } from "vitest";
 import { messagesByLanguage } from "@/lib/server/i18n/messages";
-import { chooseLanguage,type Language, languages } from "@/lib/shared/languages";
+import { chooseLanguage, type Language, languages } from "@/lib/shared/languages";
 import { icuArguments } from "@/tests/support/icu";
 
 /** Sentences by the path of their key. */

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { consoleUrl, describeUnknownSettings,readEnv, reservedNames } from "@/lib/server/env";
+import { consoleUrl, describeUnknownSettings, readEnv, reservedNames } from "@/lib/server/env";
 import { lockDataFolder } from "@/lib/server/installation";
 import { temporaryFolder } from "@/tests/support/temporary-folder";
 

@@ -1,6 +1,6 @@
 // Runs per day are counted in the reader's time zone, and days that were not read are not shown as empty.
 import { describe, expect, it, test } from "vitest";
-import { formatTargets,parseTargets } from "@/lib/contract/audit/audit-items";
+import { formatTargets, parseTargets } from "@/lib/contract/audit/audit-items";
 import { type JobState } from "@/lib/contract/jobs/job-list";
 import { groupAudit, type LoggedAct } from "@/lib/server/queries/audit-rows";
 import { countByDay } from "@/lib/server/queries/usage";

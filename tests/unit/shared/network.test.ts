@@ -2,7 +2,7 @@ import { rmSync } from "node:fs";
 import { expect, it, onTestFinished, test, vi } from "vitest";
 import { requireVersion } from "@/lib/shared/database/postgres";
 import { createPublicConnector, type Resolve } from "@/lib/shared/guarded-connector";
-import { createBlockList,getNetwork, isInNetworks, isPublicAddress } from "@/lib/shared/ip-address";
+import { createBlockList, getNetwork, isInNetworks, isPublicAddress } from "@/lib/shared/ip-address";
 import { checkDisk, createReadiness } from "@/lib/shared/readiness";
 import { temporaryFolder } from "@/tests/support/temporary-folder";
 

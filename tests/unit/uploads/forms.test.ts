@@ -5,7 +5,7 @@ import { diffFields, draftOf, fieldsForFile, mergeFields, newDraft, readDraft } 
 import { readHash } from "@/components/transfers/uploads/start-dialog";
 import { checkStored } from "@/components/transfers/uploads/upload-file";
 import { storeTimeZone } from "@/components/ui/time/use-time-format";
-import { maskAddress,maskAddresses } from "@/lib/contract/assets/file-refs";
+import { maskAddress, maskAddresses } from "@/lib/contract/assets/file-refs";
 import { failed } from "@/lib/shared/result";
 
 const hex = "ab".repeat(32);

@@ -2,7 +2,7 @@ import { Blake3Hasher } from "@napi-rs/blake-hash";
 import { describe, expect, it } from "vitest";
 import { hashFile, SLICE_BYTES } from "@/lib/browser/uploads/hash-file";
 import { createHashPool, type HashWorker } from "@/lib/browser/uploads/hash-pool";
-import { addSample,getMaxHashBytes, isWorthHashing, type Speeds } from "@/lib/browser/uploads/upload";
+import { addSample, getMaxHashBytes, isWorthHashing, type Speeds } from "@/lib/browser/uploads/upload";
 import { patternOf } from "@/tests/support/file-source";
 
 const natively = (bytes: Uint8Array) => new Blake3Hasher().update(bytes).digest("hex");

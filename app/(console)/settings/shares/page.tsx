@@ -2,7 +2,7 @@ import { consolePage } from "@/app/(console)/console-page";
 import { SharesScreen } from "@/components/settings/shares-screen";
 import { hasRole } from "@/lib/contract/people/roles";
 import { pageTitle } from "@/lib/server/i18n/messages";
-import { areSharesEnabled,listShares } from "@/lib/server/queries/shares";
+import { areSharesEnabled, listShares } from "@/lib/server/queries/shares";
 
 export const generateMetadata = pageTitle("sharing.list.title");
 

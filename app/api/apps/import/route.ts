@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { appFileSchema } from "@/lib/contract/apps/app";
-import { appFileRefusal,createApp } from "@/lib/server/apps/change-app";
+import { appFileRefusal, createApp } from "@/lib/server/apps/change-app";
 import { toView } from "@/lib/server/apps/open-app";
 import { storeCover } from "@/lib/server/apps/runs";
 import { consoleBodyRoute } from "@/lib/server/bff/routes";

@@ -5,7 +5,7 @@ import { createListText } from "@/lib/contract/schemas/lenient";
 import { guarded } from "@/lib/server/bff/guard";
 import { hasCapability } from "@/lib/server/capabilities/has-capability";
 import { openForJobs } from "@/lib/server/connections/access";
-import { getConnectionParam, getSearchParams,readQuery } from "@/lib/server/requests/read-request";
+import { getConnectionParam, getSearchParams, readQuery } from "@/lib/server/requests/read-request";
 import { jsonResponse } from "@/lib/server/requests/responses";
 import { ok } from "@/lib/shared/result";
 

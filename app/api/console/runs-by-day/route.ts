@@ -1,7 +1,7 @@
 import { runsByDayQuerySchema } from "@/lib/contract/console";
 import { guarded } from "@/lib/server/bff/guard";
 import { listRunsByDay } from "@/lib/server/queries/usage";
-import { getConnectionParam, getSearchParams,readQuery } from "@/lib/server/requests/read-request";
+import { getConnectionParam, getSearchParams, readQuery } from "@/lib/server/requests/read-request";
 import { toJsonResponse } from "@/lib/server/requests/responses";
 
 export const GET = guarded({ action: "listRunsByDay", role: "viewer", connection: true }, async ({ request, ...context }) => {

@@ -1,7 +1,7 @@
 import { savedViewBodySchema, savedViewsQuerySchema } from "@/lib/contract/console";
 import { consoleBodyRoute, consoleRoute } from "@/lib/server/bff/routes";
 import { createSavedView, listSavedViews } from "@/lib/server/queries/saved-views";
-import { getSearchParams,readQuery } from "@/lib/server/requests/read-request";
+import { getSearchParams, readQuery } from "@/lib/server/requests/read-request";
 import { jsonResponse, toJsonResponse } from "@/lib/server/requests/responses";
 import { ok } from "@/lib/shared/result";
 

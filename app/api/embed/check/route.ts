@@ -1,7 +1,7 @@
 import { type EmbedCheck, embedCheckQuerySchema } from "@/lib/contract/embed/embedding";
 import { unguarded } from "@/lib/server/bff/guard";
 import { hasProbeCookie } from "@/lib/server/embed/sessions";
-import { getSearchParams,readQuery } from "@/lib/server/requests/read-request";
+import { getSearchParams, readQuery } from "@/lib/server/requests/read-request";
 import { jsonResponse } from "@/lib/server/requests/responses";
 import { ok } from "@/lib/shared/result";
 

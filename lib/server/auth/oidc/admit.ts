@@ -2,7 +2,7 @@
 // An email address identifies a member only if it is verified and the settings allow it. Groups never create or change an owner.
 
 import "server-only";
-import { describeMember, formatPerson,type MemberChange } from "@/lib/contract/audit/audit";
+import { describeMember, formatPerson, type MemberChange } from "@/lib/contract/audit/audit";
 import { hasRole } from "@/lib/contract/people/roles";
 import { type OidcRefusal } from "@/lib/contract/people/sign-in";
 import { toPlainLine } from "@/lib/contract/plain-line";

@@ -1,7 +1,7 @@
 // Removes everything but pixels, delays and the loop count from GIF. Kept extensions have their defined length and belong to an image.
 
 import "server-only";
-import { type MediaReader, NotCleanableError, type Pieces,readExactly } from "./pieces";
+import { type MediaReader, NotCleanableError, type Pieces, readExactly } from "./pieces";
 
 const EXTENSION = 0x21;
 const IMAGE = 0x2c;

@@ -3,7 +3,7 @@
 
 import "server-only";
 import { parseOrientation } from "@/lib/shared/picture-size";
-import { type MediaReader, NotCleanableError, type Pieces,readExactly, writeOrientationExif } from "./pieces";
+import { type MediaReader, NotCleanableError, type Pieces, readExactly, writeOrientationExif } from "./pieces";
 
 const EXIF = "Exif\0\0";
 const NAME_BYTES = 14;

@@ -2,7 +2,7 @@
 // Outside the clusters (encoded video and audio), only known elements are kept, none longer than its format allows.
 
 import "server-only";
-import { type MediaReader, NotCleanableError, type Pieces,readExactly } from "./pieces";
+import { type MediaReader, NotCleanableError, type Pieces, readExactly } from "./pieces";
 
 const EBML = 0x1a45dfa3;
 const SEGMENT = 0x18538067;

@@ -3,7 +3,7 @@
 
 import "server-only";
 import { own } from "@/lib/contract/json/own";
-import { type MediaReader, NotCleanableError, type Pieces,readExactly } from "./pieces";
+import { type MediaReader, NotCleanableError, type Pieces, readExactly } from "./pieces";
 
 /** Boxes that are kept, by parent. All others are blanked. */
 const keptBoxes: Readonly<Record<string, ReadonlySet<string>>> = {

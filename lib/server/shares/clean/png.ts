@@ -5,7 +5,7 @@ import "server-only";
 import { once } from "node:events";
 import { crc32, createInflate } from "node:zlib";
 import { parseOrientation } from "@/lib/shared/picture-size";
-import { MAX_EXIF_BYTES, type MediaReader, NotCleanableError, type Pieces,readExactly, writeOrientationExif } from "./pieces";
+import { MAX_EXIF_BYTES, type MediaReader, NotCleanableError, type Pieces, readExactly, writeOrientationExif } from "./pieces";
 
 type Header = { width: number; height: number; bitsPerPixel: number; isInterlaced: boolean; depth: number; color: number };
 type Chunk = { type: string; at: number; length: number };

@@ -1,7 +1,7 @@
 // Removes tags, images and comments from MP3 and FLAC. Encoded audio is unchanged.
 
 import "server-only";
-import { type MediaReader, NotCleanableError, type Pieces,readExactly } from "./pieces";
+import { type MediaReader, NotCleanableError, type Pieces, readExactly } from "./pieces";
 
 export async function cleanMp3(file: MediaReader, out: Pieces): Promise<void> {
   const start = await findId3End(file);

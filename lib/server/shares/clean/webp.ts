@@ -2,7 +2,7 @@
 
 import "server-only";
 import { parseOrientation } from "@/lib/shared/picture-size";
-import { MAX_EXIF_BYTES, type MediaReader, NotCleanableError, type Pieces,readExactly, writeOrientationExif } from "./pieces";
+import { MAX_EXIF_BYTES, type MediaReader, NotCleanableError, type Pieces, readExactly, writeOrientationExif } from "./pieces";
 
 const ALPHA = 0x10;
 const EXIF = 0x08;

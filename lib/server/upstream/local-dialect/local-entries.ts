@@ -2,7 +2,7 @@
 // Unreadable entries become rows that the contract's schema counts as unreadable. A job has only the times and outputs of its entry.
 
 import "server-only";
-import { extraSchema, type HistoryEntry, parseEntry, parseItem, parseStatus,type QueueItem } from "@/lib/comfyui/client";
+import { extraSchema, type HistoryEntry, parseEntry, parseItem, parseStatus, type QueueItem } from "@/lib/comfyui/client";
 import { isObject, type JsonObject, objectOf, textOf } from "@/lib/contract/json/json";
 import { outputsSchema } from "@/lib/contract/schemas/execution";
 import { toMilliseconds } from "@/lib/contract/times";

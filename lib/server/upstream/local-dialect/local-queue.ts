@@ -2,7 +2,7 @@
 
 import "server-only";
 import { z } from "zod";
-import { extraSchema, type HistoryEntry, parseEntry,type QueueItem, selectReadable } from "@/lib/comfyui/client";
+import { extraSchema, type HistoryEntry, parseEntry, type QueueItem, selectReadable } from "@/lib/comfyui/client";
 import { anyCount, loosely } from "@/lib/contract/schemas/lenient";
 import {
   getJobId,

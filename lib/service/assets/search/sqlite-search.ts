@@ -2,7 +2,7 @@
 
 import { type RawBuilder, sql } from "kysely";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { createValuesSql,getFirstKey, MAX_VALUE_LENGTH, toKeySql, toSeqSql, toTagCode } from "@/lib/service/store/asset-index";
+import { createValuesSql, getFirstKey, MAX_VALUE_LENGTH, toKeySql, toSeqSql, toTagCode } from "@/lib/service/store/asset-index";
 import { query, type Reader, toStatement } from "@/lib/service/store/database";
 import {
   type AssetPage,

@@ -14,7 +14,7 @@ import {
   type StoredJob,
   streamList,
 } from "../job-row";
-import { getResult,readError } from "../job-view";
+import { getResult, readError } from "../job-view";
 import { countJobs, listJobs } from "../list-jobs";
 import { terminalStates } from "../transitions";
 import { clearHistory, removeEndedByIds } from "./ended-jobs";

@@ -2,7 +2,7 @@
 
 import { BUILT_IN_RUNNER } from "@/lib/contract/runners/runners";
 import { type WaitingJob } from "../transitions";
-import { createSlots, type JobQueue, listWaitingJobs,type QueueContext } from "./job-queue";
+import { createSlots, type JobQueue, listWaitingJobs, type QueueContext } from "./job-queue";
 
 /** `gone`: removed jobs. They are skipped, and filtered out once they are half of the line. */
 type Line = { seqs: number[]; head: number; gone: Set<number> };

@@ -6,7 +6,7 @@ import { type ServiceLog } from "@/lib/service/options";
 import { parseKind } from "@/lib/service/runners/pool";
 import { type Processes } from "@/lib/service/store/processes";
 import { toStoreError } from "@/lib/shared/database/postgres";
-import { type CreateQueue, createSlots, type JobQueue, listWaitingJobs,type QueueContext } from "./job-queue";
+import { type CreateQueue, createSlots, type JobQueue, listWaitingJobs, type QueueContext } from "./job-queue";
 import { enqueueAll, findSeqsWithoutEntry, freeWorkers, removeEntries, removeStale, storeTurn } from "./queue-entries";
 import { createQueueWorker, migrateQueue, openQueuePool } from "./queue-worker";
 

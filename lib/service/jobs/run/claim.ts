@@ -10,7 +10,7 @@ import { type WorkerSlot } from "@/lib/service/runners/pool";
 import { type RunnerRow } from "@/lib/service/runners/store";
 import { query, type Reader, type Transaction } from "@/lib/service/store/database";
 import { type JobInputRow, type JobRow } from "@/lib/service/store/schema";
-import { readGraph, readRecord, readResultTexts,readStrings, requireTexts } from "../job-row";
+import { readGraph, readRecord, readResultTexts, readStrings, requireTexts } from "../job-row";
 import { begin, isTerminal, move } from "../transitions";
 import { toNodeOutput } from "./adopt-outputs";
 import { type EngineParts } from "./engine-parts";

@@ -1,8 +1,8 @@
-import { blendModes, blendRasters, compositeRasters,listExtraFrames } from "@/lib/service/images/blend";
+import { blendModes, blendRasters, compositeRasters, listExtraFrames } from "@/lib/service/images/blend";
 import { blurRaster, sharpenRaster } from "@/lib/service/images/gaussian";
 import { invertRaster } from "@/lib/service/images/geometry";
 import { addNoise } from "@/lib/service/images/normal-noise";
-import { createStages,sameSize } from "@/lib/service/images/raster";
+import { createStages, sameSize } from "@/lib/service/images/raster";
 import { fitRaster } from "@/lib/service/images/scale";
 import {
   createBareImageField,

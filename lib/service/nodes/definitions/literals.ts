@@ -1,4 +1,4 @@
-import { createField, createOutput,type InputField, type NodeDefinition, NodeFailure, toOptional } from "../definition";
+import { createField, createOutput, type InputField, type NodeDefinition, NodeFailure, toOptional } from "../definition";
 
 const BOUND = 2n ** 63n - 1n;
 

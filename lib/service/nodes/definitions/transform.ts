@@ -13,7 +13,7 @@ import {
   rotateRaster,
   solidMask,
 } from "@/lib/service/images/geometry";
-import { createStages,type Raster, roundHalfEven, type Size } from "@/lib/service/images/raster";
+import { createStages, type Raster, roundHalfEven, type Size } from "@/lib/service/images/raster";
 import { cropToShape, scaleMethods, scaleRaster } from "@/lib/service/images/scale";
 import {
   createBareImageField,

@@ -4,7 +4,7 @@ import { afterEach, expect, test, vi } from "vitest";
 import { type Failure } from "@/lib/contract/failure";
 import { type JobListItem, type JobsAnswer } from "@/lib/contract/schemas/job";
 import { createJobIndex } from "@/lib/server/job-index/job-index";
-import { toJobResponse,toNotes } from "@/lib/server/job-index/job-notes";
+import { toJobResponse, toNotes } from "@/lib/server/job-index/job-notes";
 import { createLog } from "@/lib/server/log";
 import { openStore } from "@/lib/server/store/store";
 import { failed, ok } from "@/lib/shared/result";

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { createServer, get } from "node:http";
 import { type AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { readViewer,recordViewerUse } from "@/lib/server/auth/viewer";
+import { readViewer, recordViewerUse } from "@/lib/server/auth/viewer";
 import { PROXY_EMAIL_HEADER } from "@/lib/server/cookies";
 import { readEnv } from "@/lib/server/env";
 import { getSignInMethods } from "@/lib/server/queries/sign-in";

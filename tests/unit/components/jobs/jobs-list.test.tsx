@@ -24,8 +24,8 @@ import { jobsAddress } from "@/components/jobs/list/use-job-list";
 import { persisted } from "@/lib/browser/persisted";
 import { type ConnectionFeature } from "@/lib/contract/connections";
 import { type JobSearchQuery } from "@/lib/contract/console";
-import { collectInputs,findCommonInputs } from "@/lib/contract/jobs/job-inputs";
-import { type KnownJobState, parseInputIds,toInputId } from "@/lib/contract/jobs/job-list";
+import { collectInputs, findCommonInputs } from "@/lib/contract/jobs/job-inputs";
+import { type KnownJobState, parseInputIds, toInputId } from "@/lib/contract/jobs/job-list";
 import { renderInApp } from "../render";
 
 const defaults = { sort_by: "create_time", sort_order: "desc", offset: 0, limit: 100 } as const;

@@ -1,7 +1,7 @@
 // Values of widgets by the editor's rules, for cases that its own pairs do not cover.
 import { expect, test } from "vitest";
 import { toApiWorkflow } from "@/lib/contract/editor-workflow";
-import { createEditableFile,toEditorFile } from "@/lib/contract/editor-workflow/write-file";
+import { createEditableFile, toEditorFile } from "@/lib/contract/editor-workflow/write-file";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { objectInfoSchema } from "@/lib/contract/schemas/object-info";
 import { convert, info, inputsOf, net } from "./editor-files";

@@ -12,7 +12,7 @@ import { findNearestOption } from "@/lib/contract/nodes/input-spec";
 import { type NodeErrors } from "@/lib/contract/schemas/execution";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { type ObjectInfo, objectInfoSchema } from "@/lib/contract/schemas/object-info";
-import { findWorkflowSecrets,readSecretPlaces } from "@/lib/contract/secrets/secret-places";
+import { findWorkflowSecrets, readSecretPlaces } from "@/lib/contract/secrets/secret-places";
 
 const size = (name: string) => ({ [name]: ["INT", { default: 512, min: 1, max: 4096 }] });
 const catalogue: ObjectInfo = {

@@ -4,7 +4,7 @@ import { runApp } from "@/lib/server/apps/run-app";
 import { toRunView } from "@/lib/server/apps/run-state";
 import { listRuns } from "@/lib/server/apps/runs";
 import { consoleRoute, resourceRoute } from "@/lib/server/bff/routes";
-import { getSearchParams,readQuery } from "@/lib/server/requests/read-request";
+import { getSearchParams, readQuery } from "@/lib/server/requests/read-request";
 import { toJsonResponse } from "@/lib/server/requests/responses";
 
 export const GET = consoleRoute("listAppRuns", "runner", async (context) => {

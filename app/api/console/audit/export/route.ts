@@ -1,7 +1,7 @@
 import { auditQuerySchema } from "@/lib/contract/audit/audit";
 import { consoleRoute } from "@/lib/server/bff/routes";
 import { auditCsv } from "@/lib/server/queries/audit";
-import { getSearchParams,readQuery } from "@/lib/server/requests/read-request";
+import { getSearchParams, readQuery } from "@/lib/server/requests/read-request";
 import { textStream } from "@/lib/server/requests/responses";
 import { ok } from "@/lib/shared/result";
 

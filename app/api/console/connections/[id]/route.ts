@@ -2,7 +2,7 @@ import { connectionChangeSchema } from "@/lib/contract/console";
 import { consoleBodyRoute, consoleRoute } from "@/lib/server/bff/routes";
 import { changeConnection, removeConnection } from "@/lib/server/connections/change";
 import { getIdParam } from "@/lib/server/requests/read-request";
-import { jsonResponse,toEmptyResponse } from "@/lib/server/requests/responses";
+import { jsonResponse, toEmptyResponse } from "@/lib/server/requests/responses";
 import { ok } from "@/lib/shared/result";
 
 export const PUT = consoleBodyRoute(

@@ -5,7 +5,7 @@ import { createListText } from "@/lib/contract/schemas/lenient";
 import { guarded } from "@/lib/server/bff/guard";
 import { openForJobs } from "@/lib/server/connections/access";
 import { exportJobs } from "@/lib/server/jobs/export-jobs";
-import { getConnectionParam, getSearchParams,readJson, readQuery } from "@/lib/server/requests/read-request";
+import { getConnectionParam, getSearchParams, readJson, readQuery } from "@/lib/server/requests/read-request";
 
 const guardOptions = { action: "exportJobs", role: "viewer", connection: true } as const;
 const MAX_IDS = 1000;

@@ -2,7 +2,7 @@ import { jobSearchQuerySchema } from "@/lib/contract/console";
 import { guarded } from "@/lib/server/bff/guard";
 import { openForJobs } from "@/lib/server/connections/access";
 import { searchJobs } from "@/lib/server/jobs/job-search";
-import { getConnectionParam, getSearchParams,readQuery } from "@/lib/server/requests/read-request";
+import { getConnectionParam, getSearchParams, readQuery } from "@/lib/server/requests/read-request";
 import { toJsonResponse } from "@/lib/server/requests/responses";
 
 /** Searches jobs by words, time and person in the console's job index. The response has the format of the service's list. */

@@ -3,7 +3,7 @@ import { stopBodySchema } from "@/lib/contract/console";
 import { guarded } from "@/lib/server/bff/guard";
 import { openConnection } from "@/lib/server/connections/access";
 import { stopJobs } from "@/lib/server/jobs/stop-jobs";
-import { toAuditThings,toOutcome } from "@/lib/server/operations/audit-targets";
+import { toAuditThings, toOutcome } from "@/lib/server/operations/audit-targets";
 import { getConnectionParam, readJson } from "@/lib/server/requests/read-request";
 import { jsonResponse } from "@/lib/server/requests/responses";
 import { ok } from "@/lib/shared/result";

@@ -1,7 +1,7 @@
 import { consoleRoute } from "@/lib/server/bff/routes";
 import { getIdParam } from "@/lib/server/requests/read-request";
 import { toEmptyResponse } from "@/lib/server/requests/responses";
-import { describeToken,revokeToken } from "@/lib/server/tokens/personal-tokens";
+import { describeToken, revokeToken } from "@/lib/server/tokens/personal-tokens";
 
 export const DELETE = consoleRoute("revokeToken", { role: "runner", session: true }, async (context) => {
   const id = getIdParam(context);

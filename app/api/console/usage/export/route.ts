@@ -2,7 +2,7 @@ import { usageParams } from "@/lib/contract/people/usage";
 import { createQuerySchema } from "@/lib/contract/schemas/lenient";
 import { consoleRoute } from "@/lib/server/bff/routes";
 import { usageCsv } from "@/lib/server/queries/usage";
-import { getSearchParams,readQuery } from "@/lib/server/requests/read-request";
+import { getSearchParams, readQuery } from "@/lib/server/requests/read-request";
 import { textStream } from "@/lib/server/requests/responses";
 import { ok } from "@/lib/shared/result";
 

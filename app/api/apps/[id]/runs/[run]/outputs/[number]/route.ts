@@ -1,4 +1,4 @@
-import { fetchResultFile,openRun } from "@/lib/server/apps/runs";
+import { fetchResultFile, openRun } from "@/lib/server/apps/runs";
 import { consoleRoute } from "@/lib/server/bff/routes";
 
 export const GET = consoleRoute("viewAppResult", "runner", async (context) => {
