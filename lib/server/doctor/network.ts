@@ -24,7 +24,7 @@ const exampleHint = "as the examples in docs/examples do";
 async function checkPublicAccess(env: Env, { secret, own }: Installation, now: () => number): Promise<Finding[]> {
   const { publicUrl } = env;
   const fetchHealth = async (headers?: Record<string, string>) =>
-    publicUrl ? probeUrl(`${publicUrl}/api/seenRequest`, headers) : undefined;
+    publicUrl ? probeUrl(`${publicUrl}/api/health`, headers) : undefined;
   const response = await fetchHealth();
   const isOwn = own !== undefined && response?.installation === own;
   const seenRequest =
