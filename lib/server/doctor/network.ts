@@ -23,8 +23,7 @@ const exampleHint = "as the examples in docs/examples do";
 
 async function checkPublicAccess(env: Env, { secret, own }: Installation, now: () => number): Promise<Finding[]> {
   const { publicUrl } = env;
-  const fetchHealth = async (headers?: Record<string, string>) =>
-    publicUrl ? probeUrl(`${publicUrl}/api/health`, headers) : undefined;
+  const fetchHealth = async (headers?: Record<string, string>) => (publicUrl ? probeUrl(`${publicUrl}/api/health`, headers) : undefined);
   const response = await fetchHealth();
   const isOwn = own !== undefined && response?.installation === own;
   const seenRequest =
